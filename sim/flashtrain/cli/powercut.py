@@ -31,12 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed(parser)
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
-        "--checkpoints", action="store_true",
+        "--checkpoints", dest="work", action="store_const", const="checkpoints",
         help="cut runs that save, restore and delete checkpoints, instead of training runs",
     )  # fmt: skip
     kind.add_argument(
-        "--catalog", action="store_true", help="cut runs that store, rename and delete named arrays"
-    )
+        "--catalog", dest="work", action="store_const", const="catalog",
+        help="cut runs that store, rename and delete named arrays",
+    )  # fmt: skip
     add_iterations(parser, default=12)
     parser.add_argument(
         "--gap", type=at_least_one, default=1000, metavar="CYCLES",
@@ -72,9 +73,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.step(text)
 
     link = announced(LINKS["rtl"], announce)
-    scenario = TrainingScenario
-    if options.checkpoints or options.catalog:
-        scenario = CheckpointScenario if options.checkpoints else CatalogScenario
+    scenarios = {None: TrainingScenario, "checkpoints": CheckpointScenario, "catalog": CatalogScenario}
+    scenario = scenarios[options.work]
     campaign = Campaign(config, link, options.seed, options.iterations, options.gap, options.jobs, scenario)
 
     def progress(tally: "Tally") -> None:
@@ -122,8 +122,7 @@ def _again(options: argparse.Namespace, lost: "Lost") -> str:
     run, cycle = (lost.cut.run, lost.cut.cycle) if lost.cut else options.again
     return (
         f"flashtrain powercut {configuration_option(options)} --seed {options.seed} "
-        f"{'--checkpoints ' if options.checkpoints else ''}{'--catalog ' if options.catalog else ''}"
-        f"--iterations {options.iterations} "
+        f"{f'--{options.work} ' if options.work else ''}--iterations {options.iterations} "
         f"--again {run} {cycle}"
     )
 

@@ -4,11 +4,11 @@ import argparse
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from flashtrain.spec import ConfigError
 
 from .links import LinkKind
+from .output_folder import require_writable
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s)?")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -102,14 +102,9 @@ def trace_request(options: argparse.Namespace, kind: LinkKind, iterations: int |
 
 
 def _prepare(file: Path) -> None:
-    """A folder that takes no files stops the command now, and not after the run."""
     if file.is_dir():
         raise ConfigError(f"{file} is a folder; expected a file")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        TemporaryFile(dir=file.parent).close()
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file.parent)) from error
+    require_writable(file.parent)
 
 
 def _window(text: str) -> Window:

@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from flashtrain.perf.usage import Usage
 from flashtrain.spec import ConfigError
@@ -27,6 +26,7 @@ from .console import Console
 from .device import device_for
 from .image import add_image, require_new_image
 from .links import LINKS
+from .output_folder import require_writable
 from .places import compare_places
 from .run_trace import RunTrace
 from .trace_options import TraceRequest, add_trace, trace_request
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     _check_image(options, place)
     folder: Path = options.output
-    _prepare(folder)
+    require_writable(folder)
     recipe, data = chosen_training(options)
     recipe.policy.check(recipe.optimizer, place)
     request = _trace_request(options, recipe.iterations)
@@ -144,15 +144,6 @@ def _trace_request(options: argparse.Namespace, iterations: int) -> TraceRequest
     return replace(asked, trace=path, iterations=asked.iterations or (middle, middle), is_default=True)
 
 
-def _prepare(folder: Path) -> None:
-    """A folder that takes no files stops the command now, and not after the training."""
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        TemporaryFile(dir=folder).close()
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(folder)) from error
-
-
 def _draw_losses(
     losses: Sequence[float], reference: Sequence[float], path: Path, title: str, begin: int
 ) -> list[Path]:
@@ -168,8 +159,9 @@ def _draw_losses(
 
 
 def _draw_timeline(trace: RunTrace, path: Path, title: str) -> list[Path]:
-    """Channels and dies in the window of the trace, if there is one."""
+    """Channels and dies in the window of the trace. Without one, that of an earlier run is removed."""
     if trace.captured is None:
+        path.unlink(missing_ok=True)
         return []
     # Late, as above.
     from flashtrain.sim.trace.figure import draw_timeline
