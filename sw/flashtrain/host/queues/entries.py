@@ -87,13 +87,17 @@ def raw_entry(**fields: int) -> bytes:
 
 
 class CompletionEntry(NamedTuple):
-    """The device's answer; `status` is a `Status`, or a number that the contract does not define."""
+    """The device's answer; `status` is a `Status`, or a number that the contract does not define.
+
+    - do_not_retry: the same command would be refused again.
+    """
 
     cid: int
     status: int
     result: int
     sq_head: int
     port: int
+    do_not_retry: bool = False
 
     @property
     def ok(self) -> bool:
@@ -111,6 +115,7 @@ def parse_completion(raw: bytes) -> CompletionEntry:
         result=c.result.get(entry),
         sq_head=c.sq_head.get(entry),
         port=c.sq_id.get(entry),
+        do_not_retry=bool(c.do_not_retry.get(entry)),
     )
 
 
