@@ -219,10 +219,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised; falls when, after a disable, the tensor buffer is let go */
 #define FLASHTRAIN_STATE_FATAL 0x02 /* a fault that only a reset clears */
 #define FLASHTRAIN_STATE_IDLE 0x04 /* no command in flight, no die busy, nothing to erase or reclaim */
-#define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* an ignored doorbell: past its queue, or no completion fits; cleared by a reset */
+#define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written past its queue or without a completion queue, and ignored; cleared by a reset */
 #define FLASHTRAIN_STATE_RECOVERING 0x10 /* only INSPECT and RESTORE are taken */
 
-/* Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1, and not 0. */
+/* Offsets within a port's window. Bases are multiples of 64 bytes; sizes are entries - 1, and not 0. */
 #define FLASHTRAIN_PORT_REGISTER_SQ_BASE_LOW 0x00
 #define FLASHTRAIN_PORT_REGISTER_SQ_BASE_HIGH 0x04
 #define FLASHTRAIN_PORT_REGISTER_SQ_SIZE 0x08

@@ -12,7 +12,8 @@ event, and its events come after its opening and no more of them than it said; a
 has a cid that no other command in flight has. Answers and retirements may be refused for any time.
 
 Of `CompletionWriter` with 2 sources: each answer taken makes one burst of one entry, with two beats, the
-second one the last, in any order of the ready signals; the entry carries the answer's result, cid and status, and the status' DNR.
+second one the last, in any order of the ready signals; the entry carries the answer's result, cid and status,
+and the DNR of that status.
 Nothing is assumed.
 
 Unbounded, by induction.

@@ -53,12 +53,14 @@ class State(IntFlag):
     READY = 1 << 0  # enabled and initialised; falls when, after a disable, the tensor buffer is let go
     FATAL = 1 << 1  # a fault that only a reset clears
     IDLE = 1 << 2  # no command in flight, no die busy, nothing to erase or reclaim
-    BAD_DOORBELL = 1 << 3  # an ignored doorbell: past its queue, or no completion fits; cleared by a reset
+    BAD_DOORBELL = (
+        1 << 3
+    )  # a doorbell was written past its queue or without a completion queue, and ignored; cleared by a reset
     RECOVERING = 1 << 4  # only INSPECT and RESTORE are taken
 
 
 class PortRegister(IntEnum):
-    """Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1, and not 0."""
+    """Offsets within a port's window. Bases are multiples of 64 bytes; sizes are entries - 1, and not 0."""
 
     SQ_BASE_LOW = 0x00
     SQ_BASE_HIGH = 0x04

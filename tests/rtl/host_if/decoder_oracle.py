@@ -392,7 +392,7 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
     """Change one field into something that may be wrong, often by one bit or by one step."""
     config, geometry = oracle.config, oracle.config.geometry
     kinds = range(20 if config.codec else 19)
-    match random.choice((*kinds, 1, 3, 3, 6, 6, 6)):  # some have to hit every opcode
+    match random.choice((*kinds, 1, 3, 3, 6, 6, 6, 6, 6)):  # some have to hit every opcode
         case 0:
             e.put(0, 0, 8, random.getrandbits(8))
         case 1:

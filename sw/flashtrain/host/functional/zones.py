@@ -89,7 +89,7 @@ class StreamZones:
         return self._no_place(zone, well_placed, blocks) or self._resources_to_open(zone)
 
     def _no_place(self, zone: Zone, well_placed: bool, blocks: int) -> Status:
-        """The reason why `zone` has no place for `blocks` more, whatever the stream's resources, or success."""
+        """The reason why `zone` has no place for `blocks` more, resources apart, or success."""
         if zone.state in _REFUSES_DATA:
             return _REFUSES_DATA[zone.state]
         if not well_placed:

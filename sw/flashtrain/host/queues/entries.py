@@ -24,6 +24,7 @@ class Command:
     - blocks: logical blocks of data.
     - address, length: the data's place in the tensor buffer, in bytes; 0 without data.
     - action: the zone send action (ZSA), the new state of a retired zone, or a generation command's action.
+    - report_options, partial: of a report.
     - pages, copies, rows: of an update, pages of gradients per tile, pages of copies per tile, rows of tiles.
     - source: namespace of the current generation, of an update or a commit.
     - physical, wear, restored_state, sequence, generation, time: of a restore.
@@ -39,6 +40,8 @@ class Command:
     length: int = 0
     action: int = 0
     select_all: bool = False
+    report_options: int = 0
+    partial: bool = False
     pages: int = 0
     copies: int = 0
     rows: int = 0
@@ -65,6 +68,8 @@ class Command:
                 value |= _PLAIN[name].put(number)
         if self.select_all:
             value |= s.select_all.put(1)
+        if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
+            value |= s.report_options.put(self.report_options) | s.partial.put(int(self.partial))
         if self.length:
             value |= s.psdt.put(s.PSDT_SGL) | s.address.put(self.address) | s.length.put(self.length)
         if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
