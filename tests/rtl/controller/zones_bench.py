@@ -7,6 +7,7 @@ import cocotb
 from flashtrain.sim.bench.environment import Environment
 from flashtrain.spec import Opcode, Port, Status, ZoneAction, ZoneState
 from flashtrain.spec import registers as r
+from flashtrain.spec.nvme import ReportFilter
 from tests.rtl.controller.fms_config import ONE_STREAM
 from tests.rtl.controller.fms_helpers import CAPACITY, CONFIG, COVERAGE, GEOMETRY, begin
 
@@ -21,8 +22,8 @@ VOLATILE, DURABLE, SECOND = 1, 2, 3
 WHOLE_REPORT = 64 * (GEOMETRY.zones + 1)
 
 # How to bring an empty zone into a state, with a block written on the way or not; and what each command then
-# gets (ZNS 1.1, section 3.4.3; `spec.nvme`, check 8). Writes go to the write pointer, reads to block 0, which is
-# written.
+# gets (ZNS 1.1, section 3.4.3; `spec.nvme`, check 9). Writes go to the write pointer, reads to block 0, which
+# is written.
 WAYS = {
     ZoneState.EMPTY: (),
     ZoneState.IMPLICITLY_OPEN: ((APPEND, 0),),

@@ -141,7 +141,8 @@ class SensibleFields:
         r = self._random
         return {
             "slba": start + r.choice([0, 0, r.randrange(self._config.geometry.zone_size)]),
-            "dwords": length // 4 - 1, "partial": r.randrange(2), "report_options": r.choice([0, r.randrange(8)]),
+            "dwords": length // 4 - 1, "partial": r.randrange(2),
+            "report_options": r.choice([0, r.randrange(8)]),
         }  # fmt: skip
 
     def _source(self, nsid: int) -> int:
