@@ -33,7 +33,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
     }
 }
 
-/* I/O commands (NVM figure 12, ZNS figure 23; 80h and up vendor specific). */
+/* I/O commands (NVM Command Set 1.0, Figure 12; ZNS 1.1, Figure 23; from 80h on the vendor's). */
 #define FLASHTRAIN_OPCODE_FLUSH 0x00
 #define FLASHTRAIN_OPCODE_WRITE 0x01
 #define FLASHTRAIN_OPCODE_READ 0x02
@@ -49,7 +49,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPCODE_GENERATION 0x88 /* ZSA field holds a GenerationAction */
 #define FLASHTRAIN_OPCODE_RESTORE 0x8c /* recovery: entries of the tables; ZSA field holds a RestoreAction */
 
-/* Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24). */
+/* Status code type in bits 10:8, status code in bits 7:0. */
 #define FLASHTRAIN_STATUS_SUCCESS 0x00
 #define FLASHTRAIN_STATUS_INVALID_OPCODE 0x01
 #define FLASHTRAIN_STATUS_INVALID_FIELD 0x02
@@ -79,14 +79,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATUS_ACCESS_DENIED 0x286
 #define FLASHTRAIN_STATUS_UNWRITTEN_BLOCK 0x287
 
-/* Zone send action, ZSA (ZNS figure 44). */
+/* Zone send action, ZSA (ZNS 1.1, Figure 44). */
 #define FLASHTRAIN_ZONE_ACTION_CLOSE 0x01
 #define FLASHTRAIN_ZONE_ACTION_FINISH 0x02
 #define FLASHTRAIN_ZONE_ACTION_OPEN 0x03
 #define FLASHTRAIN_ZONE_ACTION_RESET 0x04
 #define FLASHTRAIN_ZONE_ACTION_OFFLINE 0x05
 
-/* Zone receive action, ZRA (ZNS figure 40): the plain report only. */
+/* Zone receive action, ZRA (ZNS 1.1, Figure 40): the plain report only. */
 #define FLASHTRAIN_ZONE_REPORT_REPORT_ZONES 0x00
 
 /* Reporting options, ZRASF: the zones that a report has (ZNS 1.1, Figure 42). */
@@ -99,7 +99,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_REPORT_FILTER_READ_ONLY 0x06
 #define FLASHTRAIN_REPORT_FILTER_OFFLINE 0x07
 
-/* Zone state, ZS (ZNS figure 37). */
+/* Zone state, ZS (ZNS 1.1, Figure 37). */
 #define FLASHTRAIN_ZONE_STATE_EMPTY 0x01
 #define FLASHTRAIN_ZONE_STATE_IMPLICITLY_OPEN 0x02
 #define FLASHTRAIN_ZONE_STATE_EXPLICITLY_OPEN 0x03
@@ -371,7 +371,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RECORD_FLAG_COPIED 0x04 /* a refresh has not ended */
 #define FLASHTRAIN_RECORD_FLAG_COPY_WHOLE 0x08 /* the spare zone of that refresh has all the content */
 
-/* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
+/* Fields of the 64-byte submission entry (NVM Express Base 2.0, Figure 87). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64
 #define FLASHTRAIN_SUBMISSION_OPCODE 0, 8
 #define FLASHTRAIN_SUBMISSION_FUSE 8, 2
@@ -406,7 +406,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_SPARE 480, 16 /* and which spare block of the plane it is, from 0 */
 #define FLASHTRAIN_SUBMISSION_PSDT_SGL 1
 
-/* Fields of the 16-byte completion entry (Base figures 90 and 93). */
+/* Fields of the 16-byte completion entry (NVM Express Base 2.0, Figures 90 and 93). */
 #define FLASHTRAIN_COMPLETION_BYTES 16
 #define FLASHTRAIN_COMPLETION_RESULT 0, 64 /* append, update: the assigned LBA */
 #define FLASHTRAIN_COMPLETION_STORED 32, 16 /* append to a stream with a codec: blocks that it takes */
@@ -419,11 +419,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_COMPLETION_STATUS 113, 11 /* SC in 7:0, SCT in 10:8 */
 #define FLASHTRAIN_COMPLETION_DO_NOT_RETRY 127, 1 /* DNR */
 
-/* The header of a zone report (ZNS figure 36). */
+/* The header of a zone report (ZNS 1.1, Figure 36). */
 #define FLASHTRAIN_REPORT_HEADER_BYTES 64
 #define FLASHTRAIN_REPORT_HEADER_ZONES 0, 64
 
-/* Fields of the 64-byte zone descriptor of a report (ZNS figure 37); the report header is as long. */
+/* Fields of the 64-byte zone descriptor of a report (ZNS 1.1, Figure 37). */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_BYTES 64
 #define FLASHTRAIN_ZONE_DESCRIPTOR_ZONE_TYPE 0, 8 /* 2: sequential write required */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_STATE 12, 4

@@ -56,7 +56,7 @@ def test_opcodes():
     ],
 )
 def test_vendor_opcodes_tell_the_direction_of_data(opcode, direction):
-    """Base figure 87: none, host to controller, controller to host, both."""
+    """NVM Express Base 2.0, Figure 87: none, host to controller, controller to host, both."""
     assert opcode >= 0x80
     assert opcode & 0b11 == direction
 

@@ -1,7 +1,7 @@
 """Commands, completions and status codes: NVMe's I/O entries with the zoned namespace command set.
 
-Numbers are those of three specifications: NVM Express Base 2.0 ("Base"), NVM Command Set 1.0 ("NVM") and
-Zoned Namespace Command Set 1.1 ("ZNS"). Opcodes from 80h are the vendor's.
+A citation names its revision: NVM Express Base 2.0, NVM Command Set 1.0, or ZNS 1.1, which is the Zoned
+Namespace Command Set. Opcodes from 80h are the vendor's.
 One logical block is one NAND page. Data pointers are a single SGL data block descriptor.
 
 Order of checks. A command is answered with the status of the *first* check that fails, on every Link:
@@ -164,7 +164,7 @@ from typing import NamedTuple
 
 
 class Opcode(IntEnum):
-    """I/O commands (NVM figure 12, ZNS figure 23; 80h and up vendor specific)."""
+    """I/O commands (NVM Command Set 1.0, Figure 12; ZNS 1.1, Figure 23; from 80h on the vendor's)."""
 
     FLUSH = 0x00
     WRITE = 0x01
@@ -183,7 +183,7 @@ class Opcode(IntEnum):
 
 
 class ZoneAction(IntEnum):
-    """Zone send action, ZSA (ZNS figure 44)."""
+    """Zone send action, ZSA (ZNS 1.1, Figure 44)."""
 
     CLOSE = 0x01
     FINISH = 0x02
@@ -201,7 +201,7 @@ class GenerationAction(IntEnum):
 
 
 class ZoneReport(IntEnum):
-    """Zone receive action, ZRA (ZNS figure 40): the plain report only."""
+    """Zone receive action, ZRA (ZNS 1.1, Figure 40): the plain report only."""
 
     REPORT_ZONES = 0x00
 
@@ -220,7 +220,7 @@ class ReportFilter(IntEnum):
 
 
 class ZoneState(IntEnum):
-    """Zone state, ZS (ZNS figure 37)."""
+    """Zone state, ZS (ZNS 1.1, Figure 37)."""
 
     EMPTY = 0x1
     IMPLICITLY_OPEN = 0x2
@@ -236,7 +236,10 @@ RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 
 
 class Status(IntEnum):
-    """Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24)."""
+    """Status code type in bits 10:8, status code in bits 7:0.
+
+    NVM Express Base 2.0, section 3.3.3.2.1; ZNS 1.1, Figure 24.
+    """
 
     SUCCESS = 0x000
     INVALID_OPCODE = 0x001
@@ -273,7 +276,7 @@ RETRIED = (Status.DATA_TRANSFER_ERROR, Status.NAMESPACE_NOT_READY, Status.WRITE_
 
 
 def do_not_retry(status: int) -> bool:
-    """DNR of a completion with this status (Base 2.0, Figure 93)."""
+    """DNR of a completion with this status (NVM Express Base 2.0, Figure 93)."""
     return status != Status.SUCCESS and status not in RETRIED
 
 
@@ -301,7 +304,10 @@ def _dword(number: int, low: int = 0, width: int = 32) -> BitField:
 
 
 class Submission:
-    """Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99)."""
+    """Fields of the 64-byte submission entry (NVM Express Base 2.0, Figure 87).
+
+    The data pointer is an SGL data block descriptor (NVM Express Base 2.0, section 4.1.2).
+    """
 
     BYTES = 64
     opcode = _dword(0, 0, 8)
@@ -340,7 +346,7 @@ class Submission:
 
 
 class Completion:
-    """Fields of the 16-byte completion entry (Base figures 90 and 93)."""
+    """Fields of the 16-byte completion entry (NVM Express Base 2.0, Figures 90 and 93)."""
 
     BYTES = 16
     result = _dword(0, 0, 64)  # append, update: the assigned LBA
@@ -356,7 +362,10 @@ class Completion:
 
 
 class ZoneDescriptor:
-    """Fields of the 64-byte zone descriptor of a report (ZNS figure 37); the report header is as long."""
+    """Fields of the 64-byte zone descriptor of a report (ZNS 1.1, Figure 37).
+
+    The header of the report is as long.
+    """
 
     BYTES = 64
     zone_type = BitField(0, 8)  # 2: sequential write required
@@ -374,7 +383,7 @@ class ZoneDescriptor:
 
 
 class ReportHeader:
-    """The header of a zone report (ZNS figure 36).
+    """The header of a zone report (ZNS 1.1, Figure 36).
 
     Bytes of the buffer past the last descriptor are left as they were.
     """

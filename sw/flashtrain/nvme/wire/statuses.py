@@ -6,7 +6,7 @@ from flashtrain.spec.nvme import do_not_retry
 
 
 class TargetStatus(IntEnum):
-    """Status code type in bits 10:8, status code in bits 7:0 (Base figures 96 to 99 and 101)."""
+    """Status code type in bits 10:8, status code in bits 7:0 (NVM Express Base 2.0, section 3.3.3.2.1)."""
 
     SUCCESS = 0x000
     INVALID_OPCODE = 0x001
