@@ -13,7 +13,7 @@ from . import transfers, zone_commands
 from .jobs import Effect, Job, Space
 from .namespaces import Namespace
 from .reply import Reply
-from .room import report_blocks
+from .zone_reports import report_blocks
 
 IO_OPCODES = (
     Opcode.FLUSH, Opcode.WRITE, Opcode.READ, Opcode.ZONE_MANAGEMENT_SEND, Opcode.ZONE_MANAGEMENT_RECEIVE,
