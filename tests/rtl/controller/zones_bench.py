@@ -128,7 +128,7 @@ async def limits_of_open_and_active_zones(dut):
     for options in ReportFilter:
         report(env, report_options=options, partial=options % 2)
     do(APPEND, 0, blocks=CAPACITY // 2)  # an open zone that becomes full frees its resources
-    do(APPEND, 0, blocks=CAPACITY - CAPACITY // 2 - 1)
+    do(APPEND, 0, blocks=CAPACITY - CAPACITY // 2)
     report(env)
     do(APPEND, 4)
     do(SEND, 0, FINISH, select_all=True)
@@ -137,6 +137,7 @@ async def limits_of_open_and_active_zones(dut):
     report(env)
     do(RETIRE, 1, ZoneState.OFFLINE)
     do(RETIRE, 2, ZoneState.READ_ONLY)
+    do(SEND, 0, ZoneAction.OFFLINE, select_all=True)
     do(APPEND, 3)
     do(RESET)
     report(env)
