@@ -17,7 +17,7 @@ _READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a sim
 
 
 class Property(IntEnum):
-    """Properties by their offset (Base 3.1.3)."""
+    """Properties by their offset (NVM Express Base 2.0, section 3.1.3)."""
 
     CAPABILITIES = 0x00
     VERSION = 0x08

@@ -1,4 +1,4 @@
-"""Features of a controller (Base 5.27)."""
+"""Features of a controller (NVM Express Base 2.0, section 5.27)."""
 
 from enum import IntEnum
 

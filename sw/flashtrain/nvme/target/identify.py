@@ -1,4 +1,7 @@
-"""Identify: data structures of controllers and namespaces (Base 5.17, NVM 4.1.5, ZNS 4.1.5)."""
+"""Identify: data structures of controllers and namespaces.
+
+NVM Express Base 2.0, section 5.17; NVM Command Set 1.0, section 4.1.5; ZNS 1.1, section 4.1.5.
+"""
 
 import struct
 from collections.abc import Iterable
@@ -140,7 +143,7 @@ class Identify:
 
 
 def discovery_controller(settings: Settings, controller: int) -> bytes:
-    """The controller structure of the discovery subsystem (Base figure 275)."""
+    """The controller structure of the discovery subsystem (NVM Express Base 2.0, Figure 275)."""
     data = bytearray(STRUCTURE_BYTES)
     data[24:64] = MODEL.encode()[:40].ljust(40)
     data[4:24] = settings.serial.encode()[:20].ljust(20)

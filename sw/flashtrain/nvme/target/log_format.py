@@ -1,4 +1,7 @@
-"""Log pages whose content is fixed, and the lengths of all (Base 5.16, ZNS 5.1)."""
+"""Log pages whose content is fixed, and the lengths of all.
+
+NVM Express Base 2.0, section 5.16; ZNS 1.1, section 5.1.
+"""
 
 import struct
 from collections.abc import Iterable
@@ -73,7 +76,7 @@ def changed_zones_page(starts: list[int]) -> bytes:
 
 
 def discovery_page(nqn: str, address: str, port: int) -> bytes:
-    """The discovery log page with one subsystem (Base figure 263)."""
+    """The discovery log page with one subsystem (NVM Express Base 2.0, Figure 263)."""
     header = struct.pack("<QQH", 1, 1, 0).ljust(1024, b"\0")
     family = 2 if ":" in address else 1
     record = bytearray(1024)

@@ -1,4 +1,4 @@
-"""Header and data digests: CRC32C of bytes of any length (TCP 3.3.1)."""
+"""Header and data digests: CRC32C of bytes of any length (NVMe/TCP 1.0, section 3.3.1)."""
 
 from functools import cache
 

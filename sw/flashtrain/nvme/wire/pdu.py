@@ -1,4 +1,7 @@
-"""PDUs of the TCP transport: headers, flags and the reasons for the end of a connection (TCP 3.6)."""
+"""PDUs of the TCP transport: headers, flags and the reasons for the end of a connection.
+
+NVMe/TCP 1.0, section 3.6.
+"""
 
 import struct
 from enum import IntEnum, IntFlag
@@ -36,7 +39,7 @@ class Flags(IntFlag):
 
 
 class Fatal(IntEnum):
-    """Fatal error status of a termination request (TCP figures 23 and 25)."""
+    """Fatal error status of a termination request (NVMe/TCP 1.0, Figures 23 and 25)."""
 
     INVALID_HEADER_FIELD = 1
     SEQUENCE_ERROR = 2
