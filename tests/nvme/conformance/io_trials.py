@@ -11,10 +11,11 @@ from .trial import Queue, Trial
 from .zones import ACTIVE, DESCRIPTOR_BYTES, OPEN, Zones, report
 
 _FORCE_UNIT_ACCESS, _LIMITED_RETRY = 1 << 30, 1 << 31
-_ACTIONS = (*ZoneAction, *ZoneAction, 0x05)
+_OFFLINE = 0x05
+_ACTIONS = {ZoneAction.RESET: 6, ZoneAction.OPEN: 5, ZoneAction.CLOSE: 3, ZoneAction.FINISH: 2, _OFFLINE: 1}
 _RESERVED_ACTIONS = (0x00, 0x06, 0x0F, 0x10, 0x11, 0x12, 0x80, 0xFF)
 _NO_NAMESPACES = (0, 2, 2, 4, 255, 256, 257, 1 << 16, EVERY_NAMESPACE, EVERY_NAMESPACE - 1)
-_OTHER_OPCODES = (0x03, 0x04, 0x05, 0x09, 0x0C, 0x0D, 0x11, 0x15, 0x19, 0x7B, 0x7C, 0x7E, 0x80, 0x84, 0xFF)
+_OTHER_OPCODES = (0x03, 0x04, 0x05, 0x09, 0x0C, 0x0D, 0x11, 0x15, 0x7B, 0x7C, 0x7E, 0x80, 0x84, 0xFF)
 
 
 class IoTrials:
@@ -60,11 +61,12 @@ class IoTrials:
         r, zones = self._random, self.known[nsid]
         every = r.random() < 0.08
         zone = r.randrange(len(zones))
+        action = self._action()
         if r.random() < 0.6:
-            active = [number for number, one in enumerate(zones) if one.state in ACTIVE]
-            zone = r.choice(active or [zone])
+            states = (ZoneState.FULL,) if action == ZoneAction.RESET else ACTIVE
+            zone = r.choice([number for number, one in enumerate(zones) if one.state in states] or [zone])
         lba = zone * self._shape.zone_size if not every or r.random() < 0.5 else r.getrandbits(64)
-        return self._send("manage", nsid, lba, r.choice(_ACTIONS), every)
+        return self._send("manage", nsid, lba, action, every)
 
     def _report(self, nsid: int) -> Trial:
         r, s = self._random, self._shape
@@ -108,7 +110,7 @@ class IoTrials:
         start = r.randrange(s.zones[nsid]) * s.zone_size
         if r.random() < 0.5:
             lba = r.choice([start + r.randrange(s.zone_size), *self._outside(nsid)])
-            return self._send("wrong zone", nsid, lba, r.choice(_ACTIONS), False)
+            return self._send("wrong zone", nsid, lba, self._action(), False)
         return self._send("wrong action", nsid, start, r.choice(_RESERVED_ACTIONS), r.random() < 0.3)
 
     def _wrong_report(self, nsid: int) -> Trial:
@@ -147,9 +149,12 @@ class IoTrials:
         """A zone, preferably one that is open or active."""
         r, zones = self._random, self.known[nsid]
         chance = r.random()
-        states = OPEN if chance < 0.5 else ACTIVE if chance < 0.75 else (ZoneState.EMPTY, ZoneState.CLOSED)
+        states = OPEN if chance < 0.4 else ACTIVE if chance < 0.6 else (ZoneState.EMPTY, ZoneState.CLOSED)
         some = [number for number, zone in enumerate(zones) if zone.state in states]
         return r.choice(some) if some and chance < 0.95 else r.randrange(len(zones))
+
+    def _action(self) -> int:
+        return self._random.choices(list(_ACTIONS), list(_ACTIONS.values()))[0]
 
     def _count(self, nsid: int, zone: int) -> int:
         """Blocks of an append: few, as many as fit, or one more."""

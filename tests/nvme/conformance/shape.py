@@ -52,7 +52,8 @@ class Shape:
         return (4096 << self.exponent) // self.block_bytes
 
     def blocks(self, nsid: int) -> int:
-        return self.zones[nsid] * self.zone_size
+        """Of a namespace; 0 of none."""
+        return self.zones.get(nsid, 0) * self.zone_size
 
 
 def shape_of(device: Device) -> Shape:

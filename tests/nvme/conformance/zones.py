@@ -40,6 +40,12 @@ def report(
     return Trial(kind, Queue.IO, entry, length=min(length, 2 * shape.most_blocks * shape.block_bytes))
 
 
+def manage_all(nsid: int, action: ZoneAction) -> Trial:
+    """Zone management send with all zones selected."""
+    entry = Entry(Opcode.ZONE_MANAGEMENT_SEND, 0, nsid=nsid, dword_13=action | 0x100)
+    return Trial("all zones", Queue.IO, entry)
+
+
 def parse(shape: Shape, raw: bytes) -> Zones:
     """The zones of a whole report."""
     d, zones = ZoneDescriptor, []
@@ -55,10 +61,16 @@ def count(zones: Zones, states: tuple[ZoneState, ...]) -> int:
     return sum(zone.state in states for zone in zones)
 
 
+def is_open_of_all(entry: Entry) -> bool:
+    """Whether a command opens all closed zones."""
+    opening = entry.dword_13 & 0x1FF == ZoneAction.OPEN | 0x100
+    return entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and opening
+
+
 def opens(shape: Shape, zones: Zones, entry: Entry) -> bool:
     """Whether a command, if it is a right one, opens zones that are not open."""
     if entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and entry.dword_13 & 0xFF == ZoneAction.OPEN:
-        return bool(entry.dword_13 & 0x100) or _of(shape, zones, entry).state not in OPEN
+        return is_open_of_all(entry) or _of(shape, zones, entry).state not in OPEN
     return entry.opcode in (Opcode.WRITE, Opcode.ZONE_APPEND) and _of(shape, zones, entry).state not in OPEN
 
 
