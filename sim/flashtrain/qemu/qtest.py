@@ -1,4 +1,4 @@
-"""The qtest protocol: reads and writes of an emulated machine's ports and memory, a line each over a socket."""
+"""The qtest protocol: accesses to an emulated machine's ports and memory, a line each over a socket."""
 
 import socket
 import time

@@ -12,20 +12,38 @@ from .shape import Shape
 from .trial import Queue, Trial
 
 _OTHER_OPCODES = (0x03, 0x07, 0x0B, 0x0E, 0x12, 0x16, 0x1B, 0x50, 0x85, 0xC0, 0xFF)
-_FEATURES = (*(one for one in Feature if one not in (Feature.KEEP_ALIVE, Feature.HOST_IDENTIFIER)), 0x00, 0x7D, 0xD0)
+_FEATURES = (
+    *(one for one in Feature if one not in (Feature.KEEP_ALIVE, Feature.HOST_IDENTIFIER)),
+    0x00,
+    0x7D,
+    0xD0,
+)
+_LISTS = (Structure.ACTIVE_NAMESPACES, Structure.ACTIVE_NAMESPACES_OF_SET)
 _DULBE = 1 << 16
+THEIR_THRESHOLD = 0x157
+"""The temperature threshold that QEMU's controller begins with, in kelvins."""
 _SAVE = 1 << 31
 
 
 class AdminTrials:
-    """See `next`."""
+    """Commands whose NSIDs and limits are those of `shape`, and others."""
 
     def __init__(self, random: Random, shape: Shape) -> None:
         self._random = random
-        self._namespaces = [*shape.zones, *shape.zones, 0, 2, 200, 300, EVERY_NAMESPACE - 1, EVERY_NAMESPACE]
-        self._most = (4096 << shape.exponent)
+        self._namespaces = [
+            *shape.zones,
+            *shape.zones,
+            0,
+            0,
+            2,
+            200,
+            300,
+            EVERY_NAMESPACE - 1,
+            EVERY_NAMESPACE,
+        ]
+        self._most = 4096 << shape.exponent
         self._kinds: dict[Callable[[int], Trial], int] = {
-            self._identify: 10, self._log_page: 6, self._get_feature: 4, self._set_feature: 5, self._abort: 1,
+            self._identify: 10, self._log_page: 7, self._get_feature: 6, self._set_feature: 6, self._abort: 1,
             self._wrong_opcode: 1,
         }  # fmt: skip
 
@@ -35,26 +53,39 @@ class AdminTrials:
 
     def _identify(self, nsid: int) -> Trial:
         r = self._random
-        structure = r.choice([*Structure, *Structure, 0x04, 0x09, 0x10, 0x11, 0x12, 0x1F, 0x80])
+        structure = r.choice([*Structure, *Structure, *_LISTS, 0x04, 0x09, 0x10, 0x11, 0x12, 0x1F, 0x80])
         command_set = r.choice([0, 2, 2, 1, 3, 0xFF])
+        if structure in _LISTS:
+            nsid = r.choice([0, nsid, EVERY_NAMESPACE])
         entry = Entry(AdminOpcode.IDENTIFY, 0, nsid=nsid, dword_10=structure, dword_11=command_set << 24)
         return Trial("identify", Queue.ADMIN, entry, length=STRUCTURE_BYTES)
 
     def _log_page(self, nsid: int) -> Trial:
         r = self._random
-        page = r.choice([*(one for one in LogPage if one != LogPage.DISCOVERY), 0x06, 0x80, 0xFF])
+        page = r.choice(
+            [
+                *(one for one in LogPage if one != LogPage.DISCOVERY),
+                LogPage.ERRORS,
+                LogPage.HEALTH,
+                LogPage.EFFECTS,
+                0x06,
+                0x80,
+                0xFF,
+            ]
+        )
         dwords = r.choice([r.randint(1, 128), 128, 1024, self._most // 4 + 1])
-        offset = r.choice([0, 0, 0, 4 * r.randrange(128), 2, 1 << 20])
+        offset = r.choice([0, 0, 4 * r.randrange(128), 4 * r.randrange(128), 2, 1 << 20])
         entry = Entry(
-            AdminOpcode.GET_LOG_PAGE, 0, nsid=r.choice([nsid, EVERY_NAMESPACE]), dword_10=page | dwords - 1 << 16,
-            dword_12=offset, dword_14=r.choice([0, 2, 2, 5]) << 24,
+            AdminOpcode.GET_LOG_PAGE, 0, nsid=r.choice([nsid, EVERY_NAMESPACE]),
+            dword_10=page | dwords - 1 << 16, dword_12=offset, dword_14=r.choice([0, 2, 5]) << 24,
         )  # fmt: skip
         return Trial("log page", Queue.ADMIN, entry, length=4 * dwords)
 
     def _get_feature(self, nsid: int) -> Trial:
         r = self._random
         select = r.choice([0, 0, 0, r.randint(1, 7)])
-        entry = Entry(AdminOpcode.GET_FEATURES, 0, nsid=nsid, dword_10=r.choice(_FEATURES) | select << 8)
+        feature = r.choice([*_FEATURES, *_FEATURES, *3 * [Feature.TEMPERATURE_THRESHOLD]])
+        entry = Entry(AdminOpcode.GET_FEATURES, 0, nsid=nsid, dword_10=feature | select << 8)
         return Trial("get feature", Queue.ADMIN, entry)
 
     def _set_feature(self, nsid: int) -> Trial:
@@ -68,6 +99,8 @@ class AdminTrials:
                 value = r.choice([0x0007_0007, 0xFFFF_0000, 0x0000_FFFF, 0x0003_0003])
             case Feature.VOLATILE_WRITE_CACHE:
                 value = 1
+            case Feature.TEMPERATURE_THRESHOLD:
+                value = THEIR_THRESHOLD
             case _:
                 value = 0
         entry = Entry(AdminOpcode.SET_FEATURES, 0, nsid=nsid, dword_10=feature | save, dword_11=value)

@@ -4,87 +4,18 @@ A difference that no row explains fails the test, and so does a row that explain
 Debian 12, version 7.2; its source is hw/nvme/ctrl.c. Sections are those of `docs/nvme.md`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum, auto
-
 from flashtrain.nvme.target.features import Feature
 from flashtrain.nvme.target.identify import Structure
 from flashtrain.nvme.target.log_format import LogPage
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode, Entry
+from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode
 from flashtrain.spec import Opcode, ZoneState
 
-from .shape import Shape
-from .trial import Outcome, Queue, Trial
+from .admin_trials import THEIR_THRESHOLD
+from .difference import Aspect, Case, Difference, Judge
 from .zones import Zones, count, is_open_of_all
 
 THEIR_NAMESPACES = 256
 """NN of QEMU's controller."""
-
-
-class Aspect(Enum):
-    """The part of an answer that differs; ZONES: the states of zones afterwards."""
-
-    STATUS = "status"
-    DO_NOT_RETRY = "DNR"
-    RESULT = "result"
-    FACT = "data"
-    ZONES = "zones"
-
-
-@dataclass(frozen=True)
-class Case:
-    """One difference.
-
-    - fact: the name of the differing part of the data.
-    - before: the zones before the command; zones: those of QEMU and ours behind it, if they differ.
-    """
-
-    shape: Shape
-    trial: Trial
-    theirs: Outcome
-    ours: Outcome
-    before: Zones = ()
-    fact: str = ""
-    zones: tuple[Zones, Zones] = ((), ())
-
-    @property
-    def entry(self) -> Entry:
-        return self.trial.entry
-
-    @property
-    def statuses(self) -> tuple[int, int]:
-        return self.theirs.status, self.ours.status
-
-    @property
-    def io(self) -> bool:
-        return self.trial.queue is Queue.IO
-
-    def admin(self, opcode: AdminOpcode, low: int | None = None) -> bool:
-        """Whether this is such an admin command, with this in the low byte of dword 10."""
-        right = self.trial.queue is Queue.ADMIN and self.entry.opcode == opcode
-        return right and (low is None or self.entry.dword_10 & 0xFF == low)
-
-    @property
-    def last_namespace(self) -> int:
-        return max(self.shape.zones)
-
-
-class Judge(Enum):
-    """Whose answer the standard wants."""
-
-    QEMU_DEVIATES = auto()
-    BOTH_ALLOWED = auto()
-    OURS_DEVIATES = auto()
-
-
-@dataclass(frozen=True)
-class Difference:
-    name: str
-    aspect: Aspect
-    judge: Judge
-    applies: Callable[[Case], bool]
-    reason: str
 
 
 def _unused_here(case: Case) -> bool:
@@ -99,7 +30,9 @@ def _of_a_namespace(case: Case) -> bool:
     structures = (Structure.NAMESPACE, Structure.NAMESPACE_DESCRIPTORS, Structure.NAMESPACE_OF_SET)
     if case.admin(AdminOpcode.IDENTIFY):
         return case.entry.dword_10 in structures
-    return case.admin(AdminOpcode.SET_FEATURES) or case.admin(AdminOpcode.GET_FEATURES, Feature.ERROR_RECOVERY)
+    return case.admin(AdminOpcode.SET_FEATURES) or case.admin(
+        AdminOpcode.GET_FEATURES, Feature.ERROR_RECOVERY
+    )
 
 
 def _controller_facts(case: Case) -> bool:
@@ -107,7 +40,9 @@ def _controller_facts(case: Case) -> bool:
 
 
 def _send(case: Case, action: int) -> bool:
-    return case.io and case.entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and case.entry.dword_13 & 0xFF == action
+    return (
+        case.io and case.entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and case.entry.dword_13 & 0xFF == action
+    )
 
 
 def _every(case: Case) -> bool:
@@ -115,7 +50,7 @@ def _every(case: Case) -> bool:
 
 
 def _same_but_for_closed(case: Case) -> bool:
-    """Whether zones differ only in which of them were closed, and none is open explicitly on one side only."""
+    """Whether zones differ only in which of the implicitly open ones were closed."""
     kinds = {ZoneState.IMPLICITLY_OPEN, ZoneState.CLOSED}
     return all(
         a == b or ({a.state, b.state} == kinds and a.written == b.written)
@@ -123,7 +58,7 @@ def _same_but_for_closed(case: Case) -> bool:
     )
 
 
-def _open_implicitly(zones: Zones) -> int:
+def open_implicitly(zones: Zones) -> int:
     return count(zones, (ZoneState.IMPLICITLY_OPEN,))
 
 
@@ -138,7 +73,35 @@ def _opened_some(case: Case) -> bool:
 _STATUS, _FACT, _RESULT = Aspect.STATUS, Aspect.FACT, Aspect.RESULT
 _QEMU, _BOTH, _OURS = Judge.QEMU_DEVIATES, Judge.BOTH_ALLOWED, Judge.OURS_DEVIATES
 _GET, _SET = AdminOpcode.GET_FEATURES, AdminOpcode.SET_FEATURES
+_WITHOUT_CHOICE = (Feature.ARBITRATION, Feature.POWER_MANAGEMENT, Feature.WRITE_ATOMICITY)
 _IDENTIFY, _LOG = AdminOpcode.IDENTIFY, AdminOpcode.GET_LOG_PAGE
+
+OF_ANY_DEVICE = (
+    Difference(
+        "result of a refused append", _RESULT, _BOTH,
+        lambda c: c.io and c.entry.opcode == Opcode.ZONE_APPEND and bool(c.ours.status) and not c.ours.result,
+        "QEMU has the write pointer in it. Only a successful append has a result (ZNS 3.4.1).",
+    ),
+    Difference(
+        "optional I/O commands", _STATUS, _BOTH,
+        lambda c: c.io and c.entry.opcode in (0x05, 0x09, 0x0C) and c.ours.status == 0x001,
+        "Compare, dataset management and verify are optional, and the target has none of them.",
+    ),
+    Difference(
+        "zone action 11h", _STATUS, _BOTH,
+        lambda c: _send(c, 0x11) and c.statuses == (0x1B6, 0x002),
+        "QEMU knows the flush of a random write area, of which its namespaces have none. Ours does not.",
+    ),
+    Difference(
+        "a block that is outside and no zone's first", _STATUS, _BOTH,
+        lambda c: c.io and c.entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and not _every(c)
+        and c.entry.nsid in c.shape.zones and c.entry.slba >= c.shape.blocks(c.entry.nsid)
+        and c.entry.slba % c.shape.zone_size != 0
+        and c.statuses == (0x080, 0x002),
+        "The command has two errors, and the standard has no order of them.",
+    ),
+)  # fmt: skip
+"""Of the device without a target, too."""
 
 _OF_IO = (
     Difference(
@@ -147,32 +110,10 @@ _OF_IO = (
         "QEMU leaves DNR out. The same command fails again, so DNR may be set (Base 3.3.3.2).",
     ),
     Difference(
-        "result of a refused append", _RESULT, _BOTH,
-        lambda c: c.io and c.entry.opcode == Opcode.ZONE_APPEND and bool(c.ours.status) and not c.ours.result,
-        "QEMU has the write pointer in it. The result has a meaning for a successful append only (ZNS 3.4.1).",
-    ),
-    Difference(
-        "optional I/O commands", _STATUS, _BOTH,
-        lambda c: c.io and c.entry.opcode in (0x05, 0x09, 0x0C) and c.ours.status == 0x001,
-        "Compare, dataset management and verify are optional, and the target has none of them.",
-    ),
-    Difference(
         "report shorter than its header", _STATUS, _QEMU,
         lambda c: c.io and c.entry.opcode == Opcode.ZONE_MANAGEMENT_RECEIVE and c.trial.length < 64
         and c.statuses == (0x002, 0x000),
         "QEMU refuses it. ZNS 3.4.2 has no least number of dwords.",
-    ),
-    Difference(
-        "zone action 11h", _STATUS, _BOTH,
-        lambda c: _send(c, 0x11) and c.statuses == (0x1B6, 0x002),
-        "QEMU knows the flush of a random write area, of which its namespaces have none. The target does not.",
-    ),
-    Difference(
-        "a block that is outside and no zone's first", _STATUS, _BOTH,
-        lambda c: c.io and c.entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and not _every(c)
-        and c.entry.nsid in c.shape.zones and c.entry.slba >= c.shape.blocks(c.entry.nsid) and c.entry.slba % c.shape.zone_size != 0
-        and c.statuses == (0x080, 0x002),
-        "The command has two errors, and the standard has no order of them.",
     ),
 )  # fmt: skip
 
@@ -180,7 +121,7 @@ _OF_NAMESPACES = (
     Difference(
         "NSIDs between both NN", _STATUS, _BOTH,
         lambda c: _unused_here(c) and _of_a_namespace(c) and c.ours.status == 0x00B,
-        "NN of QEMU is 256, and that of the target its last namespace. An NSID above NN is invalid (Base 3.2.1.2).",
+        "NN of QEMU is 256, that of the target its last namespace. An NSID above NN is invalid (Base 3.2.1.2).",
     ),
     Difference(
         "NN", _FACT, _BOTH, lambda c: c.fact == "NN" and _controller_facts(c),
@@ -191,7 +132,8 @@ _OF_NAMESPACES = (
         "QEMU counts the blocks between a zone's capacity and its size, which no host can write (ZNS 2.1.1).",
     ),
     Difference(
-        "optional commands of the controller", _FACT, _BOTH, lambda c: c.fact == "ONCS" and _controller_facts(c),
+        "optional commands of the controller", _FACT, _BOTH,
+        lambda c: c.fact == "ONCS" and _controller_facts(c),
         "QEMU has more optional commands, and the select field of Get Features.",
     ),
     Difference(
@@ -210,7 +152,8 @@ _OF_NAMESPACES = (
 _OF_ADMIN = (
     Difference(
         "reserved log pages", _STATUS, _QEMU,
-        lambda c: c.admin(_LOG) and c.entry.dword_10 & 0xFF in (0x06, 0x80, 0xFF) and c.statuses == (0x002, 0x109),
+        lambda c: c.admin(_LOG) and c.entry.dword_10 & 0xFF in (0x06, 0x80, 0xFF)
+        and c.statuses == (0x002, 0x109),
         "QEMU answers invalid field. The status of a log page that does not exist is 109h (Base 5.16).",
     ),
     Difference(
@@ -235,7 +178,8 @@ _OF_ADMIN = (
     ),
     Difference(
         "effects of commands of an unknown set", _STATUS, _BOTH,
-        lambda c: c.admin(_LOG, LogPage.EFFECTS) and c.entry.dword_14 >> 24 == 5 and c.statuses == (0x000, 0x109),
+        lambda c: c.admin(_LOG, LogPage.EFFECTS) and c.entry.dword_14 >> 24 == 5
+        and c.statuses == (0x000, 0x109),
         "QEMU lists the admin commands. The target has no page of a command set that it does not have.",
     ),
     Difference(
@@ -244,15 +188,26 @@ _OF_ADMIN = (
         "QEMU keeps one entry and the target 64, each as its ELPE says (Base 5.16.1.2).",
     ),
     Difference(
+        "behind the effects of an unknown command set", _STATUS, _BOTH,
+        lambda c: c.admin(_LOG, LogPage.EFFECTS) and c.entry.dword_14 >> 24 == 5 and c.entry.dword_12 > 4096
+        and c.statuses == (0x002, 0x109),
+        "The command has two errors, and the standard has no order of them.",
+    ),
+    Difference(
+        "health log page of NSID 0", _STATUS, _QEMU,
+        lambda c: c.admin(_LOG, LogPage.HEALTH) and c.entry.nsid == 0 and c.statuses == (0x00B, 0x000),
+        "QEMU takes it for a namespace. It is the controller's page, as with FFFFFFFFh (Base 5.16.1.3).",
+    ),
+    Difference(
         "list behind the last NSID of an unknown command set", _STATUS, _BOTH,
-        lambda c: c.admin(_IDENTIFY, Structure.ACTIVE_NAMESPACES_OF_SET) and c.entry.dword_11 >> 24 not in (0, 2)
-        and c.entry.nsid >= EVERY_NAMESPACE - 1 and c.statuses == (0x00B, 0x002),
+        lambda c: c.admin(_IDENTIFY, Structure.ACTIVE_NAMESPACES_OF_SET)
+        and c.entry.dword_11 >> 24 not in (0, 2) and c.entry.nsid >= EVERY_NAMESPACE - 1 and c.statuses == (0x00B, 0x002),
         "The command has two errors, and the standard has no order of them.",
     ),
     Difference(
         "features without a choice", _STATUS, _BOTH,
         lambda c: c.admin(_SET) and not c.entry.dword_11 and c.statuses == (0x10E, 0x000)
-        and c.entry.dword_10 & 0xFF in (Feature.ARBITRATION, Feature.POWER_MANAGEMENT, Feature.WRITE_ATOMICITY),
+        and c.entry.dword_10 & 0xFF in _WITHOUT_CHOICE,
         "QEMU refuses each value, the target all but the present one.",
     ),
     Difference(
@@ -266,35 +221,44 @@ _OF_ADMIN = (
         "A default is the controller's choice (Base 5.27.1.1).",
     ),
     Difference(
-        "temperature threshold", _RESULT, _BOTH,
-        lambda c: c.admin(_GET, Feature.TEMPERATURE_THRESHOLD) and c.ours.result == 0,
+        "setting of the temperature threshold", _STATUS, _OURS,
+        lambda c: c.admin(_SET, Feature.TEMPERATURE_THRESHOLD) and c.statuses == (0x000, 0x10E),
+        "The device has no sensor, so the target refuses each value but 0 (docs/nvme.md).",
+    ),
+    Difference(
+        "temperature threshold", _RESULT, _OURS,
+        lambda c: c.admin(_GET, Feature.TEMPERATURE_THRESHOLD)
+        and (c.theirs.result, c.ours.result) == (THEIR_THRESHOLD, 0),
         "The device has no sensor (docs/nvme.md).",
     ),
 )  # fmt: skip
 
+OF_CLOSED_BEFORE = Difference(
+    "zone closed for a command that fails", Aspect.ZONES, _BOTH,
+    lambda c: c.statuses == (0x1BD, 0x1BD) and _same_but_for_closed(c)
+    and open_implicitly(c.zones[0]) + 1 == open_implicitly(c.zones[1]),
+    "QEMU makes room among the open zones before it counts the active ones. A controller may close an "
+    "implicitly open zone at any time (ZNS 2.1.1.4.1).",
+)  # fmt: skip
+
+OF_ALL_OPENED = Difference(
+    "open of all zones without enough resources", Aspect.ZONES, _QEMU,
+    lambda c: is_open_of_all(c.entry) and c.statuses == (0x1BE, 0x1BE) and _opened_some(c),
+    "QEMU opens as many zones as it can before it fails. The command opens all or none (ZNS 3.4.3.1.3).",
+)  # fmt: skip
+
 _OF_ZONES = (
+    OF_CLOSED_BEFORE, OF_ALL_OPENED,
     Difference(
         "choice of the zone that is closed", Aspect.ZONES, _BOTH,
-        lambda c: _same_but_for_closed(c) and _open_implicitly(c.zones[0]) == _open_implicitly(c.zones[1]),
+        lambda c: _same_but_for_closed(c) and open_implicitly(c.zones[0]) == open_implicitly(c.zones[1]),
         "QEMU closes the zone that was opened first, the target the first of the report (ZNS 2.1.1.4.1).",
     ),
     Difference(
-        "zone closed for a command that fails", Aspect.ZONES, _BOTH,
-        lambda c: c.statuses == (0x1BD, 0x1BD) and _same_but_for_closed(c)
-        and _open_implicitly(c.zones[0]) + 1 == _open_implicitly(c.zones[1]),
-        "QEMU makes room among the open zones before it counts the active ones. A controller may close an "
-        "implicitly open zone at any time (ZNS 2.1.1.4.1).",
-    ),
-    Difference(
-        "open of all zones without enough resources", Aspect.ZONES, _QEMU,
-        lambda c: is_open_of_all(c.entry) and c.statuses == (0x1BE, 0x1BE) and _opened_some(c),
-        "QEMU opens as many zones as it can before it fails. The command opens all or none (ZNS 3.4.3.1.3).",
-    ),
-    Difference(
         "open of all zones by closing others", _STATUS, _BOTH,
-        lambda c: is_open_of_all(c.entry) and c.statuses == (0x000, 0x1BE) and _open_implicitly(c.before) > 0,
-        "QEMU closes implicitly open zones and opens those that were closed before. A controller need not close "
-        "any, and the command is for all closed zones (ZNS 2.1.1.4.1, 3.4.3.1.3).",
+        lambda c: is_open_of_all(c.entry) and c.statuses == (0x000, 0x1BE) and open_implicitly(c.before) > 0,
+        "QEMU closes implicitly open zones and opens those that were closed before. A controller need not "
+        "close any, and the command is for all closed zones (ZNS 2.1.1.4.1, 3.4.3.1.3).",
     ),
     Difference(
         "zones opened by closing others", Aspect.ZONES, _BOTH,
@@ -303,4 +267,6 @@ _OF_ZONES = (
     ),
 )  # fmt: skip
 
-DIFFERENCES: tuple[Difference, ...] = (*_OF_IO, *_OF_NAMESPACES, *_OF_ADMIN, *_OF_ZONES)
+DIFFERENCES: tuple[Difference, ...] = (
+    *OF_ANY_DEVICE, *_OF_IO, *_OF_NAMESPACES, *_OF_ADMIN, *_OF_ZONES,
+)  # fmt: skip

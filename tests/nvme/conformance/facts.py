@@ -80,7 +80,8 @@ def _zoned_namespace(data: bytes) -> Facts:
 
 def _controller(data: bytes) -> Facts:
     return {
-        "CMIC": data[76], "MDTS": data[77], "CNTRLTYPE": data[111], "ACL": data[258], "AERL": data[259], "LPA: health of namespaces": data[261] & 1,
+        "CMIC": data[76], "MDTS": data[77], "CNTRLTYPE": data[111], "ACL": data[258], "AERL": data[259],
+        "LPA: health of namespaces": data[261] & 1,
         "SQES": data[512], "CQES": data[513], "NN": struct.unpack_from("<I", data, 516)[0],
         "FUSES": struct.unpack_from("<H", data, 522)[0], "VWC: present": data[525] & 1,
         "VWC: flush of all": data[525] >> 1 & 3, "ONCS": struct.unpack_from("<H", data, 520)[0],

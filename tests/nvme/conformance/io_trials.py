@@ -59,9 +59,8 @@ class IoTrials:
 
     def _manage(self, nsid: int) -> Trial:
         r, zones = self._random, self.known[nsid]
-        every = r.random() < 0.08
-        zone = r.randrange(len(zones))
-        action = self._action()
+        zone, action = r.randrange(len(zones)), self._action()
+        every = r.random() < (0.2 if action == ZoneAction.OPEN else 0.05)
         if r.random() < 0.6:
             states = (ZoneState.FULL,) if action == ZoneAction.RESET else ACTIVE
             zone = r.choice([number for number, one in enumerate(zones) if one.state in states] or [zone])

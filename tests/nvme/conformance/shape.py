@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from flashtrain.nvme.target.namespaces import transfer_exponent
 from flashtrain.host import Device
+from flashtrain.nvme.target.namespaces import transfer_exponent
 from flashtrain.qemu.nvme_controller import SLOT
 from flashtrain.spec import Access, FmsConfig, NodeTable, Persistency, Stream, preset
 from flashtrain.spec.streams import SERVE_NODE, Retention

@@ -33,7 +33,7 @@ class Trial(NamedTuple):
         fields = ", ".join(
             f"{field} {value:#x}"
             for field, value in self.entry._asdict().items()
-            if value and field in _SHOWN or field == "nsid"
+            if (value and field in _SHOWN) or field == "nsid"
         )
         return f"{name} ({self.kind}): {fields}"
 

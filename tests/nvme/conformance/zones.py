@@ -31,7 +31,8 @@ def report_of_all(shape: Shape, nsid: int) -> Trial:
 
 
 def report(
-    kind: str, shape: Shape, nsid: int, lba: int, length: int, action: int = 0, option: int = 0, partial: int = 0
+    kind: str, shape: Shape, nsid: int, lba: int, length: int,
+    action: int = 0, option: int = 0, partial: int = 0,
 ) -> Trial:  # fmt: skip
     entry = Entry(
         Opcode.ZONE_MANAGEMENT_RECEIVE, 0, nsid=nsid, dword_10=lba & 0xFFFF_FFFF, dword_11=lba >> 32,

@@ -102,7 +102,9 @@ class Identify:
         struct.pack_into("<HI", data, 78, controller, VERSION)
         struct.pack_into("<II", data, 92, ZONE_EVENTS, 0)
         data[111] = 1  # an I/O controller
-        data[258:263] = bytes([3, MOST_REQUESTS - 1, 0b0011, 0b110, ERROR_ENTRIES - 1])  # ACL, AERL, FRMW, LPA, ELPE
+        data[258:263] = bytes(
+            [3, MOST_REQUESTS - 1, 0b0011, 0b110, ERROR_ENTRIES - 1]
+        )  # ACL, AERL, FRMW, LPA, ELPE
         struct.pack_into("<HH", data, 266, 0, 0)
         struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
         data[512:514] = bytes([0x66, 0x44])  # entries of 64 and of 16 bytes
