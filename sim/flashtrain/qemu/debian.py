@@ -14,7 +14,7 @@ _LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib/x86_6
 
 
 class Package(NamedTuple):
-    """A package of a release, as `apt-get` knows it."""
+    """A package and its version."""
 
     name: str
     version: str
@@ -60,7 +60,7 @@ class Unpacked:
 def missing(names: Sequence[str]) -> list[Package]:
     """The packages that are not installed, those that they need included.
 
-    :class:`ToolError` on a system that is not Debian's, or one that does not know them.
+    :class:`ToolError` on a system that is not Debian's, or one whose lists have none of that name.
     """
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise ToolError("the packages are Debian's, and this system has no apt-get or dpkg-deb")

@@ -121,7 +121,7 @@ _OF_NAMESPACES = (
     Difference(
         "NSIDs between both NN", _STATUS, _BOTH,
         lambda c: _unused_here(c) and _of_a_namespace(c) and c.ours.status == 0x00B,
-        "NN of QEMU is 256, that of the target its last namespace. An NSID above NN is invalid (Base 3.2.1.2).",
+        "NN of QEMU is 256, that of the target its last NSID. An NSID above NN is invalid (Base 3.2.1.2).",
     ),
     Difference(
         "NN", _FACT, _BOTH, lambda c: c.fact == "NN" and _controller_facts(c),
@@ -201,7 +201,8 @@ _OF_ADMIN = (
     Difference(
         "list behind the last NSID of an unknown command set", _STATUS, _BOTH,
         lambda c: c.admin(_IDENTIFY, Structure.ACTIVE_NAMESPACES_OF_SET)
-        and c.entry.dword_11 >> 24 not in (0, 2) and c.entry.nsid >= EVERY_NAMESPACE - 1 and c.statuses == (0x00B, 0x002),
+        and c.entry.dword_11 >> 24 not in (0, 2) and c.entry.nsid >= EVERY_NAMESPACE - 1
+        and c.statuses == (0x00B, 0x002),
         "The command has two errors, and the standard has no order of them.",
     ),
     Difference(
