@@ -84,9 +84,20 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_ACTION_FINISH 0x02
 #define FLASHTRAIN_ZONE_ACTION_OPEN 0x03
 #define FLASHTRAIN_ZONE_ACTION_RESET 0x04
+#define FLASHTRAIN_ZONE_ACTION_OFFLINE 0x05
 
 /* Zone receive action, ZRA (ZNS figure 40): the plain report only. */
 #define FLASHTRAIN_ZONE_REPORT_REPORT_ZONES 0x00
+
+/* Reporting options, ZRASF: the zones that a report has (ZNS 1.1, Figure 42). */
+#define FLASHTRAIN_REPORT_FILTER_ALL 0x00
+#define FLASHTRAIN_REPORT_FILTER_EMPTY 0x01
+#define FLASHTRAIN_REPORT_FILTER_IMPLICITLY_OPEN 0x02
+#define FLASHTRAIN_REPORT_FILTER_EXPLICITLY_OPEN 0x03
+#define FLASHTRAIN_REPORT_FILTER_CLOSED 0x04
+#define FLASHTRAIN_REPORT_FILTER_FULL 0x05
+#define FLASHTRAIN_REPORT_FILTER_READ_ONLY 0x06
+#define FLASHTRAIN_REPORT_FILTER_OFFLINE 0x07
 
 /* Zone state, ZS (ZNS figure 37). */
 #define FLASHTRAIN_ZONE_STATE_EMPTY 0x01
@@ -208,10 +219,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised; falls when, after a disable, the tensor buffer is let go */
 #define FLASHTRAIN_STATE_FATAL 0x02 /* a fault that only a reset clears */
 #define FLASHTRAIN_STATE_IDLE 0x04 /* no command in flight, no die busy, nothing to erase or reclaim */
-#define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written with a value past its queue and ignored; cleared by a reset */
+#define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written past its queue or without a completion queue, and ignored; cleared by a reset */
 #define FLASHTRAIN_STATE_RECOVERING 0x10 /* only INSPECT and RESTORE are taken */
 
-/* Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1. */
+/* Offsets within a port's window. Bases are multiples of 64 bytes; sizes are entries - 1, and not 0. */
 #define FLASHTRAIN_PORT_REGISTER_SQ_BASE_LOW 0x00
 #define FLASHTRAIN_PORT_REGISTER_SQ_BASE_HIGH 0x04
 #define FLASHTRAIN_PORT_REGISTER_SQ_SIZE 0x08
@@ -375,7 +386,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_DWORDS 384, 32 /* dwords - 1 (zone management receive) */
 #define FLASHTRAIN_SUBMISSION_ACTION 416, 8 /* ZSA, ZRA, GenerationAction */
 #define FLASHTRAIN_SUBMISSION_SELECT_ALL 424, 1 /* zone management send */
-#define FLASHTRAIN_SUBMISSION_REPORT_OPTIONS 424, 8 /* zone management receive; 00h: all zones */
+#define FLASHTRAIN_SUBMISSION_REPORT_OPTIONS 424, 8 /* zone management receive: ReportFilter */
 #define FLASHTRAIN_SUBMISSION_PARTIAL 432, 1 /* zone management receive */
 #define FLASHTRAIN_SUBMISSION_PAGES 432, 8 /* update: pages of gradients of a tile */
 #define FLASHTRAIN_SUBMISSION_COPIES 440, 8 /* update: pages of 16-bit copies of a tile */
@@ -406,6 +417,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_COMPLETION_CID 96, 16
 #define FLASHTRAIN_COMPLETION_PHASE 112, 1
 #define FLASHTRAIN_COMPLETION_STATUS 113, 11 /* SC in 7:0, SCT in 10:8 */
+#define FLASHTRAIN_COMPLETION_DO_NOT_RETRY 127, 1 /* DNR */
 
 /* The header of a zone report (ZNS figure 36). */
 #define FLASHTRAIN_REPORT_HEADER_BYTES 64
@@ -415,6 +427,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_DESCRIPTOR_BYTES 64
 #define FLASHTRAIN_ZONE_DESCRIPTOR_ZONE_TYPE 0, 8 /* 2: sequential write required */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_STATE 12, 4
+#define FLASHTRAIN_ZONE_DESCRIPTOR_FINISH_RECOMMENDED 17, 1 /* FZR */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_RESET_RECOMMENDED 18, 1 /* RZR */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_CAPACITY 64, 64 /* blocks */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_START 128, 64 /* ZSLBA */

@@ -184,6 +184,7 @@ def test_all_zones_at_once(link, action, one_block):
         ZoneAction.CLOSE: {IMPLICIT: CLOSED, EXPLICIT: CLOSED},
         ZoneAction.FINISH: {IMPLICIT: FULL, EXPLICIT: FULL, CLOSED: FULL},
         ZoneAction.RESET: {IMPLICIT: EMPTY, EXPLICIT: EMPTY, CLOSED: EMPTY, FULL: EMPTY},
+        ZoneAction.OFFLINE: {READ_ONLY: OFFLINE},
     }[action]
     with open_device(link=link, node=ACTIVATION_NODE) as device:
         stream = device.stream("activations")

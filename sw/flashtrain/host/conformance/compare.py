@@ -123,6 +123,8 @@ def _compare(
     if first.port != command.port or second.port != command.port:
         raise Mismatch(f"{where}: answered as port {first.port} and {second.port}")
     results = [defined_result(command.opcode, answer, config) for answer in (first, second)]
+    if first.do_not_retry != second.do_not_retry:
+        raise Mismatch(f"{where}: DNR is {first.do_not_retry} of the first Link, another of the second")
     if first.status != second.status or results[0] != results[1]:
         raise Mismatch(
             f"{where}: status {first.status!r}, result {first.result:#x} of the first Link; "

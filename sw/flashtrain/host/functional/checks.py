@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import GenerationAction, ReportHeader, Submission, ZoneReport
+from flashtrain.spec.nvme import GenerationAction, ReportFilter, ReportHeader, Submission, ZoneReport
+from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Codec
 
 from .streams import StreamSettings
@@ -13,11 +14,11 @@ from .submission_entry import SubmissionEntry
 _OPCODES = frozenset(Opcode)
 _ACTIONS = frozenset(ZoneAction)
 _GENERATION_ACTIONS = frozenset(GenerationAction)
+_FILTERS = frozenset(ReportFilter)
 _RESTORE_ACTIONS = frozenset(RestoreAction)
 _RESTORED_STATES = (ZoneState.CLOSED, ZoneState.FULL)
 _SGL_DATA_BLOCK = 0x00
 _REPORT_ALIGNMENT = 8
-_ALL_ZONES = 0x00  # reporting options
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,10 @@ class Checker:
             return Status.INVALID_OPCODE
         if entry.fuse or (entry.has_data and entry.psdt != Submission.PSDT_SGL):
             return Status.INVALID_FIELD
-        if entry.nsid not in self.streams:
-            return Status.INVALID_NAMESPACE
-        if entry.has_source and (entry.source not in self.streams or entry.source == entry.nsid):
-            return Status.INVALID_NAMESPACE
+        if status := self._namespace(entry.nsid):
+            return status
+        if entry.has_source and (status := self._namespace(entry.source, entry.nsid)):
+            return status
         stream = self.streams[entry.nsid]
         if not self._allowed(port, entry):
             return Status.ACCESS_DENIED
@@ -50,6 +51,12 @@ class Checker:
         if not self._inside(entry, stream):
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
+
+    def _namespace(self, nsid: int, other: int = 0) -> Status:
+        """Whether this is the number of a stream, and not `other`."""
+        if not 0 < nsid <= MAX_STREAMS or nsid == other:
+            return Status.INVALID_NAMESPACE
+        return Status.SUCCESS if nsid in self.streams else Status.INVALID_FIELD
 
     def _inside(self, entry: SubmissionEntry, stream: StreamSettings) -> bool:
         """Whether the zone that the command names exists."""
@@ -91,7 +98,7 @@ class Checker:
             if self.config.coded_bound(entry.blocks, codec) > self.config.max_blocks:
                 return False
         to_start = entry.manages_zone or entry.opcode in (Opcode.ZONE_APPEND, Opcode.UPDATE)
-        if to_start and entry.slba % g.zone_size:
+        if to_start and entry.opcode != Opcode.ZONE_MANAGEMENT_RECEIVE and entry.slba % g.zone_size:
             return False
         if entry.serves_dies and entry.blocks != g.channels * g.dies:
             return False
@@ -116,7 +123,7 @@ class Checker:
             case Opcode.ZONE_MANAGEMENT_RECEIVE:
                 return (
                     entry.action == ZoneReport.REPORT_ZONES
-                    and entry.report_options == _ALL_ZONES
+                    and entry.report_options in _FILTERS
                     and entry.report_bytes >= ReportHeader.BYTES
                 )
         return True

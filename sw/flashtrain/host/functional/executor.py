@@ -11,7 +11,7 @@ from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Status, ZoneAct
 from flashtrain.spec.codec import Refusal, slice_user_bytes
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.nvme import GenerationAction, ReportFilter
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import Codec
 
@@ -315,7 +315,10 @@ class Executor:
             source.reset()
 
     def _report(self, entry: SubmissionEntry, content: StreamContent, first: int) -> Status:
-        report = zone_report(content.zones, first, entry.report_bytes, entry.partial, self._config.geometry)
+        report = zone_report(
+            content.zones, first, entry.report_bytes, ReportFilter(entry.report_options), entry.partial,
+            self._config.geometry,
+        )  # fmt: skip
         self._memory[entry.address : entry.address + len(report)] = np.frombuffer(report, np.uint8)
         return Status.SUCCESS
 

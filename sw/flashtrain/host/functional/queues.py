@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import Completion, Port, Submission
+from flashtrain.spec.nvme import do_not_retry
 from flashtrain.spec.registers import PortRegister, port_register
 
 from .registers import RegisterFile
@@ -62,6 +63,7 @@ class PortQueues:
             | c.cid.put(cid)
             | c.phase.put(self._phase)
             | c.status.put(status)
+            | c.do_not_retry.put(do_not_retry(status))
         ).to_bytes(c.BYTES, "little")
         start = self._cq_base + self._cq_tail * c.BYTES
         self._memory[start : start + c.BYTES] = np.frombuffer(entry, np.uint8)

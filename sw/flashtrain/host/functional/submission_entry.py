@@ -88,7 +88,7 @@ class SubmissionEntry(NamedTuple):
 
     @property
     def manages_zone(self) -> bool:
-        """The command is zone management of one zone."""
+        """The command is zone management of one zone, or a report from one on."""
         if self.opcode == Opcode.ZONE_MANAGEMENT_SEND:
             return not self.select_all
         return self.opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.ZONE_RETIRE)

@@ -24,6 +24,7 @@ class Command:
     - blocks: logical blocks of data.
     - address, length: the data's place in the tensor buffer, in bytes; 0 without data.
     - action: the zone send action (ZSA), the new state of a retired zone, or a generation command's action.
+    - report_options, partial: of a report.
     - pages, copies, rows: of an update, pages of gradients per tile, pages of copies per tile, rows of tiles.
     - source: namespace of the current generation, of an update or a commit.
     - physical, wear, restored_state, sequence, generation, time: of a restore.
@@ -39,6 +40,8 @@ class Command:
     length: int = 0
     action: int = 0
     select_all: bool = False
+    report_options: int = 0
+    partial: bool = False
     pages: int = 0
     copies: int = 0
     rows: int = 0
@@ -65,6 +68,8 @@ class Command:
                 value |= _PLAIN[name].put(number)
         if self.select_all:
             value |= s.select_all.put(1)
+        if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
+            value |= s.report_options.put(self.report_options) | s.partial.put(int(self.partial))
         if self.length:
             value |= s.psdt.put(s.PSDT_SGL) | s.address.put(self.address) | s.length.put(self.length)
         if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
@@ -87,13 +92,17 @@ def raw_entry(**fields: int) -> bytes:
 
 
 class CompletionEntry(NamedTuple):
-    """The device's answer; `status` is a `Status`, or a number that the contract does not define."""
+    """The device's answer; `status` is a `Status`, or a number that the contract does not define.
+
+    - do_not_retry: the same command would be refused again.
+    """
 
     cid: int
     status: int
     result: int
     sq_head: int
     port: int
+    do_not_retry: bool = False
 
     @property
     def ok(self) -> bool:
@@ -111,6 +120,7 @@ def parse_completion(raw: bytes) -> CompletionEntry:
         result=c.result.get(entry),
         sq_head=c.sq_head.get(entry),
         port=c.sq_id.get(entry),
+        do_not_retry=bool(c.do_not_retry.get(entry)),
     )
 
 

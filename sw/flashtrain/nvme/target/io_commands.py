@@ -7,6 +7,7 @@ from flashtrain.host import Device, DeviceStream
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Access, Opcode, Port
+from flashtrain.spec.nvme import ReportFilter
 
 from . import transfers, zone_commands
 from .jobs import Effect, Job, Space
@@ -112,14 +113,14 @@ class IoCommands:
             space.view[:length] = memoryview(data)[:length]
             return transfers.write(opcode, namespace, entry.slba, blocks, durable, space)
 
-        return Job(max(blocks, report_blocks(namespace)), Effect.CHANGES, start, done)
+        return Job(blocks, Effect.CHANGES, start, done)
 
     def _send(self, namespace: Namespace, entry: Entry, done: Callable[[Reply], None]) -> Job:
         action, every = entry.dword_13 & 0xFF, bool(entry.dword_13 >> 8 & 1)
         stream = self._streams[namespace.nsid]
         return Job(
-            report_blocks(namespace), Effect.CHANGES,
-            lambda space: zone_commands.send(namespace, stream, entry.slba, action, every, space), done,
+            0, Effect.CHANGES,
+            lambda space: zone_commands.send(namespace, stream, entry.slba, action, every), done,
         )  # fmt: skip
 
     def _length(self, namespace: Namespace, entry: Entry) -> int:
@@ -133,7 +134,7 @@ class IoCommands:
     def _report_length(self, entry: Entry) -> int:
         length = (entry.dword_12 + 1) * 4
         action, option = entry.dword_13 & 0xFF, entry.dword_13 >> 8 & 0xFF
-        if length > self._most_bytes or action != 0 or option > zone_commands.Report.OFFLINE:
+        if length > self._most_bytes or action != 0 or option > max(ReportFilter):
             raise Refusal(TargetStatus.INVALID_FIELD)
         if entry.slba >= self.namespace(entry.nsid).blocks:
             raise Refusal(TargetStatus.LBA_OUT_OF_RANGE)

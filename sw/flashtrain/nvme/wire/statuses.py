@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+from flashtrain.spec.nvme import do_not_retry
+
 
 class TargetStatus(IntEnum):
     """Status code type in bits 10:8, status code in bits 7:0 (Base figures 96 to 99 and 101)."""
@@ -44,5 +46,5 @@ _RETRIED = frozenset(
 
 
 def is_final(status: int) -> bool:
-    """Whether the same command would be refused again: DNR, the bit of a completion."""
-    return status != TargetStatus.SUCCESS and status not in _RETRIED
+    """DNR of a completion: the rule of the device, and the target's own statuses."""
+    return do_not_retry(status) and status not in _RETRIED
