@@ -56,7 +56,7 @@ class Raw:
         )
         [answer] = self._device.submit_raw_batch([(Port.HOST, entry.packed())])
         data = b"" if answer.status else self._buffer[: trial.length].tobytes()
-        return Outcome(answer.status, False, answer.result, data)
+        return Outcome(answer.status, answer.do_not_retry, answer.result, data)
 
 
 class Devices:

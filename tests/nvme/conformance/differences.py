@@ -78,6 +78,11 @@ _IDENTIFY, _LOG = AdminOpcode.IDENTIFY, AdminOpcode.GET_LOG_PAGE
 
 OF_ANY_DEVICE = (
     Difference(
+        "fused commands without DNR", Aspect.DO_NOT_RETRY, _BOTH,
+        lambda c: c.io and bool(c.entry.flags & 3) and c.statuses == (0x002, 0x002) and c.ours.do_not_retry,
+        "QEMU leaves DNR out. The same command fails again, so DNR may be set (Base 3.3.3.2).",
+    ),
+    Difference(
         "result of a refused append", _RESULT, _BOTH,
         lambda c: c.io and c.entry.opcode == Opcode.ZONE_APPEND and bool(c.ours.status) and not c.ours.result,
         "QEMU has the write pointer in it. Only a successful append has a result (ZNS 3.4.1).",
@@ -104,11 +109,6 @@ OF_ANY_DEVICE = (
 """Of the device without a target, too."""
 
 _OF_IO = (
-    Difference(
-        "fused commands without DNR", Aspect.DO_NOT_RETRY, _BOTH,
-        lambda c: c.io and bool(c.entry.flags & 3) and c.statuses == (0x002, 0x002) and c.ours.do_not_retry,
-        "QEMU leaves DNR out. The same command fails again, so DNR may be set (Base 3.3.3.2).",
-    ),
     Difference(
         "report shorter than its header", _STATUS, _QEMU,
         lambda c: c.io and c.entry.opcode == Opcode.ZONE_MANAGEMENT_RECEIVE and c.trial.length < 64
@@ -234,22 +234,19 @@ _OF_ADMIN = (
     ),
 )  # fmt: skip
 
-OF_CLOSED_BEFORE = Difference(
-    "zone closed for a command that fails", Aspect.ZONES, _BOTH,
-    lambda c: c.statuses == (0x1BD, 0x1BD) and _same_but_for_closed(c)
-    and open_implicitly(c.zones[0]) + 1 == open_implicitly(c.zones[1]),
-    "QEMU makes room among the open zones before it counts the active ones. A controller may close an "
-    "implicitly open zone at any time (ZNS 2.1.1.4.1).",
-)  # fmt: skip
-
-OF_ALL_OPENED = Difference(
-    "open of all zones without enough resources", Aspect.ZONES, _QEMU,
-    lambda c: is_open_of_all(c.entry) and c.statuses == (0x1BE, 0x1BE) and _opened_some(c),
-    "QEMU opens as many zones as it can before it fails. The command opens all or none (ZNS 3.4.3.1.3).",
-)  # fmt: skip
-
-_OF_ZONES = (
-    OF_CLOSED_BEFORE, OF_ALL_OPENED,
+OF_OPEN_ZONES = (
+    Difference(
+        "zone closed for a command that fails", Aspect.ZONES, _BOTH,
+        lambda c: c.statuses == (0x1BD, 0x1BD) and _same_but_for_closed(c)
+        and open_implicitly(c.zones[0]) + 1 == open_implicitly(c.zones[1]),
+        "QEMU makes room among the open zones before it counts the active ones. A controller may close an "
+        "implicitly open zone at any time (ZNS 2.1.1.4.1).",
+    ),
+    Difference(
+        "open of all zones without enough resources", Aspect.ZONES, _QEMU,
+        lambda c: is_open_of_all(c.entry) and c.statuses == (0x1BE, 0x1BE) and _opened_some(c),
+        "QEMU opens as many zones as it can before it fails. The command opens all or none (ZNS 3.4.3.1.3).",
+    ),
     Difference(
         "choice of the zone that is closed", Aspect.ZONES, _BOTH,
         lambda c: _same_but_for_closed(c) and open_implicitly(c.zones[0]) == open_implicitly(c.zones[1]),
@@ -267,7 +264,8 @@ _OF_ZONES = (
         "These are the zones after such a command.",
     ),
 )  # fmt: skip
+"""Of the device without a target, too."""
 
 DIFFERENCES: tuple[Difference, ...] = (
-    *OF_ANY_DEVICE, *_OF_IO, *_OF_NAMESPACES, *_OF_ADMIN, *_OF_ZONES,
+    *OF_ANY_DEVICE, *_OF_IO, *_OF_NAMESPACES, *_OF_ADMIN, *OF_OPEN_ZONES,
 )  # fmt: skip

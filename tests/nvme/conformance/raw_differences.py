@@ -8,13 +8,12 @@ none.
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE
 from flashtrain.spec import Opcode, ZoneState
 from flashtrain.spec.nvme import ZoneDescriptor
+from flashtrain.spec.registers import MAX_STREAMS
 
 from .difference import Aspect, Case, Difference, Judge, Mend
-from .differences import OF_ALL_OPENED, OF_ANY_DEVICE, OF_CLOSED_BEFORE, THEIR_NAMESPACES, open_implicitly
+from .differences import OF_ANY_DEVICE, OF_OPEN_ZONES, THEIR_NAMESPACES
 from .facts import facts
 from .zones import Zone
-
-MOST_NAMESPACES = 8
 
 _STATUS, _ZONES = Aspect.STATUS, Aspect.ZONES
 _BOTH, _OURS = Judge.BOTH_ALLOWED, Judge.OURS_DEVIATES
@@ -48,13 +47,8 @@ def _same_but_for_times(case: Case) -> bool:
 
 _OF_NAMESPACES = (
     Difference(
-        "unused NSIDs", _STATUS, _OURS,
-        lambda c: c.entry.nsid <= MOST_NAMESPACES and c.statuses == (0x002, 0x00B),
-        "The stream table has one valid bit per entry.",
-    ),
-    Difference(
         "NSIDs between both NN", _STATUS, _BOTH,
-        lambda c: MOST_NAMESPACES < c.entry.nsid <= THEIR_NAMESPACES and c.statuses == (0x002, 0x00B),
+        lambda c: MAX_STREAMS < c.entry.nsid <= THEIR_NAMESPACES and c.statuses == (0x002, 0x00B),
         "NN of QEMU is 256, and the device has at most 8 streams.",
     ),
     Difference(
@@ -67,10 +61,6 @@ _OF_NAMESPACES = (
 
 _OF_STATUSES = (
     Difference(
-        "DNR", Aspect.DO_NOT_RETRY, _OURS, lambda c: c.theirs.do_not_retry and not c.ours.do_not_retry,
-        "The driver has its own rules of repetition.",
-    ),
-    Difference(
         "unwritten blocks", _STATUS, _OURS,
         lambda c: _is(c, Opcode.READ) and c.statuses == (0x000, 0x287),
         "Stale handles are errors of the driver's user.",
@@ -79,12 +69,6 @@ _OF_STATUSES = (
         "opcodes of the vendor", _STATUS, _BOTH,
         lambda c: c.entry.opcode >= 0x80 and c.theirs.status == 0x001,
         "Opcodes from 80h are the vendor's (Base 3.3.3.1).",
-    ),
-    Difference(
-        "zone action offline", _STATUS, _OURS,
-        lambda c: _is(c, Opcode.ZONE_MANAGEMENT_SEND) and c.entry.dword_13 & 0xFF == 0x05
-        and c.ours.status == 0x002,
-        "Retirement is a decision of the driver, in one command.",
     ),
     Difference(
         "commands across the end of a namespace", _STATUS, _BOTH,
@@ -102,18 +86,6 @@ _OF_STATUSES = (
 
 _OF_REPORTS = (
     Difference(
-        "reports with a filter or from within a zone", _STATUS, _OURS,
-        lambda c: _is(c, Opcode.ZONE_MANAGEMENT_RECEIVE) and c.statuses == (0x000, 0x002)
-        and (not _starts_zone(c) or bool(c.entry.dword_13 >> 8 & 0xFF)),
-        "The report unit copies table entries.",
-    ),
-    Difference(
-        "reports from a block that is outside and no zone's first", _STATUS, _BOTH,
-        lambda c: _is(c, Opcode.ZONE_MANAGEMENT_RECEIVE) and not _starts_zone(c)
-        and c.statuses == (0x080, 0x002),
-        "The command has two errors, and the standard has no order of them.",
-    ),
-    Difference(
         "long reports", _STATUS, _OURS,
         lambda c: _is(c, Opcode.ZONE_MANAGEMENT_RECEIVE) and c.statuses == (0x002, 0x000)
         and c.trial.length > c.shape.most_blocks * c.shape.block_bytes,
@@ -128,16 +100,6 @@ _OF_REPORTS = (
 
 _OF_ZONES = (
     Difference(
-        "too many open zones", _STATUS, _OURS,
-        lambda c: c.statuses == (0x000, 0x1BE) and open_implicitly(c.before) > 0,
-        "A choice among the implicitly open zones needs a scan.",
-    ),
-    Difference(
-        "zones after too many open zones", _ZONES, _OURS,
-        lambda c: c.statuses == (0x000, 0x1BE) and c.zones[1] == c.before,
-        "QEMU has closed a zone, and opened another one.", Mend.RESET,
-    ),
-    Difference(
         "zones after a stream reset", _ZONES, _BOTH,
         lambda c: c.entry.opcode == Opcode.STREAM_RESET and c.zones[0] == c.before
         and all(zone == Zone(ZoneState.EMPTY) for zone in c.zones[1]),
@@ -146,5 +108,5 @@ _OF_ZONES = (
 )  # fmt: skip
 
 RAW_DIFFERENCES: tuple[Difference, ...] = (
-    *_OF_NAMESPACES, *_OF_STATUSES, *_OF_REPORTS, *_OF_ZONES, *OF_ANY_DEVICE, OF_CLOSED_BEFORE, OF_ALL_OPENED,
+    *_OF_NAMESPACES, *_OF_STATUSES, *_OF_REPORTS, *_OF_ZONES, *OF_ANY_DEVICE, *OF_OPEN_ZONES,
 )  # fmt: skip
