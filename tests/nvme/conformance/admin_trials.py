@@ -14,6 +14,7 @@ from .trial import Queue, Trial
 _OTHER_OPCODES = (0x03, 0x07, 0x0B, 0x0E, 0x12, 0x16, 0x1B, 0x50, 0x85, 0xC0, 0xFF)
 _FEATURES = (
     *(one for one in Feature if one not in (Feature.KEEP_ALIVE, Feature.HOST_IDENTIFIER)),
+    *3 * [Feature.TEMPERATURE_THRESHOLD],
     0x00,
     0x7D,
     0xD0,
@@ -74,9 +75,9 @@ class AdminTrials:
             ]
         )
         dwords = r.choice([r.randint(1, 128), 128, 1024, self._most // 4 + 1])
-        offset = r.choice([0, 0, 4 * r.randrange(128), 4 * r.randrange(128), 2, 1 << 20])
+        offset = r.choice([0, 0, 4 * r.randrange(128), 4 * r.randrange(128), 2, 1 << 20, 1 << 20])
         entry = Entry(
-            AdminOpcode.GET_LOG_PAGE, 0, nsid=r.choice([nsid, EVERY_NAMESPACE]),
+            AdminOpcode.GET_LOG_PAGE, 0, nsid=r.choice([0, nsid, EVERY_NAMESPACE, EVERY_NAMESPACE]),
             dword_10=page | dwords - 1 << 16, dword_12=offset, dword_14=r.choice([0, 2, 5]) << 24,
         )  # fmt: skip
         return Trial("log page", Queue.ADMIN, entry, length=4 * dwords)
@@ -84,13 +85,15 @@ class AdminTrials:
     def _get_feature(self, nsid: int) -> Trial:
         r = self._random
         select = r.choice([0, 0, 0, r.randint(1, 7)])
-        feature = r.choice([*_FEATURES, *_FEATURES, *3 * [Feature.TEMPERATURE_THRESHOLD]])
+        feature = r.choice(_FEATURES)
         entry = Entry(AdminOpcode.GET_FEATURES, 0, nsid=nsid, dword_10=feature | select << 8)
         return Trial("get feature", Queue.ADMIN, entry)
 
     def _set_feature(self, nsid: int) -> Trial:
         r = self._random
         feature = Feature.ERROR_RECOVERY if r.random() < 0.5 else r.choice(_FEATURES)
+        if feature == Feature.TEMPERATURE_THRESHOLD:
+            nsid = r.choice([0, nsid, EVERY_NAMESPACE])
         save = _SAVE if r.random() < 0.1 else 0
         match feature:
             case Feature.ERROR_RECOVERY:
