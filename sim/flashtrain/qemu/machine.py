@@ -77,7 +77,9 @@ def running(emulator: Unpacked, devices: Sequence[str], images: dict[str, int]) 
 
 def _connected(path: Path, process: subprocess.Popen[str]) -> Qtest:
     try:
-        return Qtest(path)
+        qtest = Qtest(path)
+        qtest.read_config(0, 0)  # QEMU answers when it has made all its parts
+        return qtest
     except ToolError:
         process.kill()
         _, said = process.communicate()
