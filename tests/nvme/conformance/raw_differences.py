@@ -9,7 +9,7 @@ from flashtrain.nvme.wire.commands import EVERY_NAMESPACE
 from flashtrain.spec import Opcode, ZoneState
 from flashtrain.spec.nvme import ZoneDescriptor
 
-from .difference import Aspect, Case, Difference, Judge, Mend
+from .difference import Aspect, Case, Difference, Judge
 from .differences import OF_ALL_OPENED, OF_ANY_DEVICE, OF_CLOSED_BEFORE, THEIR_NAMESPACES, open_implicitly
 from .facts import facts
 from .zones import Zone
@@ -135,13 +135,13 @@ _OF_ZONES = (
     Difference(
         "zones after too many open zones", _ZONES, _OURS,
         lambda c: c.statuses == (0x000, 0x1BE) and c.zones[1] == c.before,
-        "QEMU has closed a zone, and opened another one.", Mend.RESET,
+        "QEMU has closed a zone, and opened another one.",
     ),
     Difference(
         "zones after a stream reset", _ZONES, _BOTH,
         lambda c: c.entry.opcode == Opcode.STREAM_RESET and c.zones[0] == c.before
         and all(zone == Zone(ZoneState.EMPTY) for zone in c.zones[1]),
-        "Opcodes from 80h are the vendor's (Base 3.3.3.1).", Mend.RESET,
+        "Opcodes from 80h are the vendor's (Base 3.3.3.1).",
     ),
 )  # fmt: skip
 
