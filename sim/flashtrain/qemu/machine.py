@@ -4,7 +4,7 @@ import mmap
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from flashtrain.spec.errors import ToolError
@@ -66,10 +66,12 @@ def running(emulator: Unpacked, devices: Sequence[str], images: dict[str, int]) 
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
-            qtest = _connected(folder / "qtest", process)
-            with (folder / "memory").open("r+b") as file, mmap.mmap(file.fileno(), MEMORY_BYTES) as memory:
+            with (
+                closing(_connected(folder / "qtest", process)) as qtest,
+                (folder / "memory").open("r+b") as file,
+                mmap.mmap(file.fileno(), MEMORY_BYTES) as memory,
+            ):
                 yield Machine(qtest, memory, process)
-            qtest.close()
         finally:
             process.kill()
             process.communicate()

@@ -10,17 +10,16 @@ from flashtrain.spec import FlashtrainError, ZoneAction
 
 from .admin_trials import AdminTrials
 from .devices import Devices
-from .difference import Aspect, Case, Difference, Mend
+from .difference import Aspect, Case, Difference
 from .facts import facts
 from .io_trials import IoTrials
 from .trial import Outcome, Queue, Trial
-from .zones import OPEN, Zones, after, count, is_open_of_all, manage_all, opens, parse, report_of_all
+from .zones import ACTIVE, OPEN, Zones, after, count, is_open_of_all, manage, opens, parse, report_of_all
 
 _LOOKS = 30
 """Commands between two looks at all zones, on average."""
 _SHOWN, _KEPT = 40, 512
 """Last commands that an error shows, and that it has for shortening."""
-_MENDING = {Mend.CLOSE: ZoneAction.CLOSE, Mend.RESET: ZoneAction.RESET}
 
 
 class Unexplained(FlashtrainError):
@@ -100,19 +99,27 @@ class Comparison:
             self._look(nsid, Case(shape, trial, theirs, ours, before))
 
     def _look(self, nsid: int, case: Case | None = None) -> None:
-        """Compare the zones of a namespace. After a difference the row says how both become equal."""
+        """Compare the zones of a namespace. After a difference they are made equal."""
         shape = self.devices.shape
         zones = self._zones(nsid)
         if zones[0] != zones[1]:
             case = case or Case(shape, report_of_all(shape, nsid), _NOTHING, _NOTHING)
-            row = self._explain(
+            self._explain(
                 Aspect.ZONES, Case(shape, case.trial, case.theirs, case.ours, case.before, zones=zones)
             )
-            self.devices.run(manage_all(nsid, _MENDING[row.mend]))
+            self._mend(nsid, *zones)
             zones = self._zones(nsid)
             if zones[0] != zones[1]:
                 self._fail(f"zones still differ: {_differing_zones(*zones)}")
         self._known[nsid] = zones[1]
+
+    def _mend(self, nsid: int, theirs: Zones, ours: Zones) -> None:
+        """Make the zones of both equal: reset those with other contents, and close all open ones."""
+        for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):
+            if a != b and not (a.state in ACTIVE and b.state in ACTIVE and a.written == b.written):
+                start = number * self.devices.shape.zone_size
+                self.devices.run(manage(nsid, start, ZoneAction.RESET))
+        self.devices.run(manage(nsid, 0, ZoneAction.CLOSE, every=True))
 
     def _zones(self, nsid: int) -> tuple[Zones, Zones]:
         shape = self.devices.shape

@@ -67,20 +67,12 @@ class Judge(Enum):
     OURS_DEVIATES = auto()
 
 
-class Mend(Enum):
-    """How both devices have the same zones again: all open zones are closed, or all zones reset."""
-
-    CLOSE = auto()
-    RESET = auto()
-
-
 @dataclass(frozen=True)
 class Difference:
-    """A row of the table. mend: of zones that differ."""
+    """A row of the table."""
 
     name: str
     aspect: Aspect
     judge: Judge
     applies: Callable[[Case], bool]
     reason: str
-    mend: Mend = Mend.CLOSE

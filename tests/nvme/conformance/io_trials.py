@@ -8,7 +8,7 @@ from flashtrain.spec import Opcode, ZoneAction, ZoneState
 
 from .shape import Shape
 from .trial import Queue, Trial
-from .zones import ACTIVE, DESCRIPTOR_BYTES, OPEN, Zones, report
+from .zones import ACTIVE, DESCRIPTOR_BYTES, OPEN, Zones, manage, report
 
 _FORCE_UNIT_ACCESS, _LIMITED_RETRY = 1 << 30, 1 << 31
 _OFFLINE = 0x05
@@ -65,7 +65,7 @@ class IoTrials:
             states = (ZoneState.FULL,) if action == ZoneAction.RESET else ACTIVE
             zone = r.choice([number for number, one in enumerate(zones) if one.state in states] or [zone])
         lba = zone * self._shape.zone_size if not every or r.random() < 0.5 else r.getrandbits(64)
-        return self._send("manage", nsid, lba, action, every)
+        return manage(nsid, lba, action, every, "manage")
 
     def _report(self, nsid: int) -> Trial:
         r, s = self._random, self._shape
@@ -109,8 +109,8 @@ class IoTrials:
         start = r.randrange(s.zones[nsid]) * s.zone_size
         if r.random() < 0.5:
             lba = r.choice([start + r.randrange(s.zone_size), *self._outside(nsid)])
-            return self._send("wrong zone", nsid, lba, self._action(), False)
-        return self._send("wrong action", nsid, start, r.choice(_RESERVED_ACTIONS), r.random() < 0.3)
+            return manage(nsid, lba, self._action(), False, "wrong zone")
+        return manage(nsid, start, r.choice(_RESERVED_ACTIONS), r.random() < 0.3, "wrong action")
 
     def _wrong_report(self, nsid: int) -> Trial:
         r, s = self._random, self._shape
@@ -180,13 +180,6 @@ class IoTrials:
         if opcode is Opcode.READ:
             return Trial(kind, Queue.IO, entry, length=length)
         return Trial(kind, Queue.IO, entry, data=r.randbytes(s.block_bytes) * (length // s.block_bytes))
-
-    def _send(self, kind: str, nsid: int, lba: int, action: int, every: bool) -> Trial:
-        entry = Entry(
-            Opcode.ZONE_MANAGEMENT_SEND, 0, nsid=nsid, dword_10=lba & 0xFFFF_FFFF, dword_11=lba >> 32,
-            dword_13=action | every << 8,
-        )  # fmt: skip
-        return Trial(kind, Queue.IO, entry)
 
     def _plain(self, kind: str, opcode: int, nsid: int) -> Trial:
         return Trial(kind, Queue.IO, Entry(opcode, 0, nsid=nsid))

@@ -10,7 +10,7 @@ from flashtrain.spec import Opcode, ZoneState
 from flashtrain.spec.nvme import ZoneDescriptor
 from flashtrain.spec.registers import MAX_STREAMS
 
-from .difference import Aspect, Case, Difference, Judge, Mend
+from .difference import Aspect, Case, Difference, Judge
 from .differences import OF_ANY_DEVICE, OF_OPEN_ZONES, THEIR_NAMESPACES
 from .facts import facts
 from .zones import Zone
@@ -103,7 +103,7 @@ _OF_ZONES = (
         "zones after a stream reset", _ZONES, _BOTH,
         lambda c: c.entry.opcode == Opcode.STREAM_RESET and c.zones[0] == c.before
         and all(zone == Zone(ZoneState.EMPTY) for zone in c.zones[1]),
-        "Opcodes from 80h are the vendor's (Base 3.3.3.1).", Mend.RESET,
+        "Opcodes from 80h are the vendor's (Base 3.3.3.1).",
     ),
 )  # fmt: skip
 

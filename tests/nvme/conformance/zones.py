@@ -41,10 +41,13 @@ def report(
     return Trial(kind, Queue.IO, entry, length=min(length, 2 * shape.most_blocks * shape.block_bytes))
 
 
-def manage_all(nsid: int, action: ZoneAction) -> Trial:
-    """Zone management send with all zones selected."""
-    entry = Entry(Opcode.ZONE_MANAGEMENT_SEND, 0, nsid=nsid, dword_13=action | 0x100)
-    return Trial("all zones", Queue.IO, entry)
+def manage(nsid: int, lba: int, action: int, every: bool = False, kind: str = "mend") -> Trial:
+    """Zone management send. every: all zones are selected."""
+    entry = Entry(
+        Opcode.ZONE_MANAGEMENT_SEND, 0, nsid=nsid, dword_10=lba & 0xFFFF_FFFF, dword_11=lba >> 32,
+        dword_13=action | every << 8,
+    )  # fmt: skip
+    return Trial(kind, Queue.IO, entry)
 
 
 def parse(shape: Shape, raw: bytes) -> Zones:
