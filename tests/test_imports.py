@@ -4,7 +4,7 @@ spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- p
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  spec <- sweep <- cli;
 training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
-spec <- linux.
+native <- qemu <- linux.
 spec <- cdriver.
 The roots follow: hw <- sw <- sim.
 """
@@ -51,7 +51,8 @@ ALLOWED = {
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "sim"},
-    "linux": {"spec"},
+    "qemu": {"spec", "native"},
+    "linux": {"spec", "qemu"},
     "cli": {
         "spec",
         "rtl",

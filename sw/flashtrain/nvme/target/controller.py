@@ -10,9 +10,9 @@ from flashtrain.nvme.wire.commands import Entry
 
 from .events import Events
 from .features import Features
+from .log_format import ERROR_ENTRIES
 from .settings import VERSION, Settings
 
-ERROR_ENTRIES = 64
 _READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
 
 

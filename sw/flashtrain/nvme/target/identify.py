@@ -12,6 +12,7 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 
 from .events import MOST_REQUESTS
 from .features import ZONE_EVENTS
+from .log_format import ERROR_ENTRIES
 from .namespaces import Namespace
 from .reply import Reply
 from .settings import DISCOVERY_NQN, VERSION, Settings
@@ -56,7 +57,7 @@ class Identify:
                 return self._padded(self._controller(controller))
             case Structure.ACTIVE_NAMESPACES:
                 return self._list(entry.nsid, self._namespaces)
-            case Structure.ACTIVE_NAMESPACES_OF_SET:
+            case Structure.ACTIVE_NAMESPACES_OF_SET if command_set in (NVM, ZONED):
                 return self._list(entry.nsid, self._namespaces if command_set == ZONED else ())
             case Structure.CONTROLLER_OF_SET if command_set in (NVM, ZONED):
                 return self._padded(b"")  # no limits beside MDTS
@@ -104,7 +105,9 @@ class Identify:
         struct.pack_into("<HI", data, 78, controller, VERSION)
         struct.pack_into("<II", data, 92, ZONE_EVENTS, 0)
         data[111] = 1  # an I/O controller
-        data[258:263] = bytes([3, MOST_REQUESTS - 1, 0b0011, 0b110, 0])  # ACL, AERL, FRMW, LPA, ELPE
+        data[258:263] = bytes(
+            [3, MOST_REQUESTS - 1, 0b0011, 0b110, ERROR_ENTRIES - 1]
+        )  # ACL, AERL, FRMW, LPA, ELPE
         struct.pack_into("<HH", data, 266, 0, 0)
         struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
         data[512:514] = bytes([0x66, 0x44])  # entries of 64 and of 16 bytes

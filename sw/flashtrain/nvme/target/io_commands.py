@@ -11,7 +11,7 @@ from flashtrain.spec.nvme import ReportFilter
 
 from . import transfers, zone_commands
 from .jobs import Effect, Job, Space
-from .namespaces import Namespace
+from .namespaces import Namespace, refusal_of
 from .reply import Reply
 from .zone_reports import report_blocks
 
@@ -46,7 +46,6 @@ class IoCommands:
     def __init__(self, device: Device, namespaces: dict[int, Namespace], most_bytes: int) -> None:
         self._namespaces = namespaces
         self._most_bytes = most_bytes
-        self._last = max(namespaces)
         self._appendable = [
             one for one in namespaces.values() if Access.APPEND in one.stream.access(Port.HOST)
         ]
@@ -72,11 +71,10 @@ class IoCommands:
         return Transfer()
 
     def namespace(self, nsid: int) -> Namespace:
-        """The namespace; an unused number is an invalid field, a number that cannot exist no namespace."""
-        if nsid in self._namespaces:
-            return self._namespaces[nsid]
-        unused = 0 < nsid <= self._last
-        raise Refusal(TargetStatus.INVALID_FIELD if unused else TargetStatus.INVALID_NAMESPACE)
+        """The namespace of a number; :class:`Refusal` for a number of none."""
+        if nsid not in self._namespaces:
+            raise Refusal(refusal_of(nsid, self._namespaces))
+        return self._namespaces[nsid]
 
     def job(
         self, entry: Entry, data: bytes | bytearray | memoryview, dulbe: bool, done: Callable[[Reply], None]

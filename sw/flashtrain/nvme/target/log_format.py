@@ -11,6 +11,7 @@ from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.spec import Opcode
 
 HEALTH_BYTES = 512
+ERROR_ENTRIES = 64
 ERROR_ENTRY_BYTES = 64
 EFFECTS_BYTES = 4096
 CHANGED_ZONES_BYTES = 4096
@@ -87,9 +88,10 @@ def discovery_page(nqn: str, address: str, port: int) -> bytes:
     return header + bytes(record)
 
 
-def error_page(errors: list[tuple[int, int, int, int, int, int]]) -> bytes:
-    """Entries of (number, queue, CID, status field, LBA, NSID), the newest first."""
-    return b"".join(
+def error_page(errors: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
+    """Entries of (number, queue, CID, status field, LBA, NSID), the newest first, and zeros behind them."""
+    page = b"".join(
         struct.pack("<QHHHHQI", number, queue, cid, status, 0, lba, nsid).ljust(ERROR_ENTRY_BYTES, b"\0")
         for number, queue, cid, status, lba, nsid in errors
     )
+    return page.ljust(ERROR_ENTRIES * ERROR_ENTRY_BYTES, b"\0")
