@@ -29,9 +29,9 @@ class Zone:
     written: int = 0
     time: int = 0
 
-    def is_old(self, now: int, age: int | None) -> bool:
-        """Whether the zone has data of at least this age (None: never); data from the future are fresh."""
-        return age is not None and self.written > 0 and (now - self.time - age) % _TIMES < _TIMES // 2
+    def is_old(self, now: int, age: int) -> bool:
+        """Whether the zone has data of at least this age; data from the future are fresh."""
+        return self.written > 0 and (now - self.time - age) % _TIMES < _TIMES // 2
 
 
 class StreamZones:
@@ -52,6 +52,7 @@ class StreamZones:
         self._config = config
         self._settings = settings
         self._now = now
+        self._zone_size = config.geometry.zone_size
         self.zones = [Zone() for _ in range(settings.zones)]
 
     def append(self, index: int, offset: int | None, blocks: int) -> Status:
@@ -108,7 +109,7 @@ class StreamZones:
         zone = self.zones[index]
         if zone.state is ZoneState.OFFLINE:
             return Status.ZONE_IS_OFFLINE
-        if offset + blocks > self._config.geometry.zone_size:
+        if offset + blocks > self._zone_size:
             return Status.ZONE_BOUNDARY_ERROR
         if offset + blocks > zone.written:
             return Status.UNWRITTEN_BLOCK
@@ -116,12 +117,14 @@ class StreamZones:
 
     def expired(self, index: int) -> bool:
         """Whether the zone's data are past the stream's retention class, so that reads are refused."""
-        return self.zones[index].is_old(self._now(), self._settings.limit)
+        limit = self._settings.limit
+        return limit is not None and self.zones[index].is_old(self._now(), limit)
 
     def due(self, index: int) -> bool:
         """Whether a report recommends a reset of the zone, after its data are saved."""
         zone = self.zones[index]
-        return zone.state not in RETIRED and zone.is_old(self._now(), self._settings.due)
+        due = self._settings.due
+        return due is not None and zone.state not in RETIRED and zone.is_old(self._now(), due)
 
     def manage(self, index: int, action: ZoneAction) -> Status:
         """Zone management send of one zone."""
