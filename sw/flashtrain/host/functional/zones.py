@@ -29,9 +29,9 @@ class Zone:
     written: int = 0
     time: int = 0
 
-    def is_old(self, now: int, age: int) -> bool:
-        """Whether the zone has data of at least this age; data from the future are fresh."""
-        return self.written > 0 and (now - self.time - age) % _TIMES < _TIMES // 2
+    def is_old(self, now: int, age: int | None) -> bool:
+        """Whether the zone has data of at least this age (None: never); data from the future are fresh."""
+        return age is not None and self.written > 0 and (now - self.time - age) % _TIMES < _TIMES // 2
 
 
 class StreamZones:
@@ -117,14 +117,12 @@ class StreamZones:
 
     def expired(self, index: int) -> bool:
         """Whether the zone's data are past the stream's retention class, so that reads are refused."""
-        limit = self._settings.limit
-        return limit is not None and self.zones[index].is_old(self._now(), limit)
+        return self.zones[index].is_old(self._now(), self._settings.limit)
 
     def due(self, index: int) -> bool:
         """Whether a report recommends a reset of the zone, after its data are saved."""
         zone = self.zones[index]
-        due = self._settings.due
-        return due is not None and zone.state not in RETIRED and zone.is_old(self._now(), due)
+        return zone.state not in RETIRED and zone.is_old(self._now(), self._settings.due)
 
     def manage(self, index: int, action: ZoneAction) -> Status:
         """Zone management send of one zone."""
