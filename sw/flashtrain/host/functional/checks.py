@@ -53,11 +53,11 @@ class Checker:
 
     def _inside(self, entry: SubmissionEntry, stream: StreamSettings) -> bool:
         """Whether the zone that the command names exists."""
+        if entry.names_zone:
+            return entry.slba // self._zone_size < stream.zones
         if entry.opcode == Opcode.INSPECT:
             return entry.slba // self._zone_size < self.config.geometry.blocks
-        if entry.restores_zone:
-            return entry.slba > 0 and (entry.slba - 1) // self._zone_size < stream.zones
-        return not entry.names_zone or entry.slba // self._zone_size < stream.zones
+        return not entry.restores_zone or 0 < entry.slba <= stream.zones * self._zone_size
 
     def _allowed(self, port: Port, entry: SubmissionEntry) -> bool:
         if entry.opcode not in self._rights[port, entry.nsid]:

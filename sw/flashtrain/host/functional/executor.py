@@ -110,6 +110,8 @@ class Executor:
         if status := content.condition(entry, source):
             return status, 0
         match entry.opcode:
+            case Opcode.READ:
+                return self._read(entry, content, index, offset), 0
             case Opcode.ZONE_APPEND:
                 return self._append(entry, content, index, None)
             case Opcode.WRITE:
@@ -118,8 +120,6 @@ class Executor:
                 return self._inspect(entry, index, offset), 0
             case Opcode.RESTORE:
                 return self._restore(entry, content), 0
-            case Opcode.READ:
-                return self._read(entry, content, index, offset), 0
             case Opcode.ZONE_MANAGEMENT_SEND:
                 return self._manage(entry, content, index), 0
             case Opcode.ZONE_MANAGEMENT_RECEIVE:

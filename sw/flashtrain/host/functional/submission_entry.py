@@ -11,6 +11,7 @@ from flashtrain.spec.streams import Codec
 _MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
 _MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
 _MOVE_BLOCKS = _MOVE_DATA_OF_ZONE | _MOVE_PAGES_OF_DIES | {Opcode.INSPECT}
+_NAME_SOURCE = frozenset({Opcode.UPDATE, Opcode.GENERATION})
 _RECOVER = frozenset({Opcode.INSPECT, Opcode.RESTORE})
 _HAVE_DATA = _MOVE_BLOCKS | {Opcode.ZONE_MANAGEMENT_RECEIVE}
 
@@ -88,7 +89,7 @@ class SubmissionEntry(NamedTuple):
 
     @property
     def has_source(self) -> bool:
-        return self.opcode == Opcode.UPDATE or self.commits
+        return self.opcode in _NAME_SOURCE and (self.opcode == Opcode.UPDATE or self.commits)
 
     @property
     def manages_zone(self) -> bool:
@@ -102,19 +103,12 @@ _SOURCES = {"blocks": "nlb", "report_bytes": "dwords"}
 _WORDS, _LONG_WORDS = Struct("<16I"), Struct("<8Q")
 
 
-class _Place(NamedTuple):
-    """A field in one of the 16 words and 8 long words of an entry."""
-
-    word: int
-    low: int
-    mask: int
-
-
-def _place(field: BitField) -> _Place:
+def _place(field: BitField) -> tuple[int, int, int]:
+    """The place of a field: which of the 16 words and 8 long words, its lowest bit, its mask."""
     word, low = divmod(field.low, 32)
     if low + field.width > 32:
         word, low = 16 + field.low // 64, field.low % 64
-    return _Place(word, low, (1 << field.width) - 1)
+    return word, low, (1 << field.width) - 1
 
 
 _PLACES = tuple(_place(getattr(Submission, _SOURCES.get(name, name))) for name in SubmissionEntry._fields)

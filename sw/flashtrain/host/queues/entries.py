@@ -50,11 +50,11 @@ class Command(NamedTuple):
         """The submission entry, with command identifier `cid`."""
         s = Submission
         value = s.cid.put(cid)
-        for number, field in zip(self, _PLAIN, strict=True):
-            if number and field is not None:
+        for place, field in _PLAIN:
+            if number := self[place]:
                 value |= field.put(number)
         if self.length:
-            value |= s.psdt.put(s.PSDT_SGL) | s.address.put(self.address) | s.length.put(self.length)
+            value |= _SGL | s.address.put(self.address) | s.length.put(self.length)
         if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
             value |= s.dwords.put(self.length // 4 - 1)
         elif self.blocks:
@@ -65,8 +65,11 @@ class Command(NamedTuple):
 
 
 _ENCODED = ("blocks", "address", "length", "expanded")
-_PLAIN = tuple(None if name in _ENCODED else getattr(Submission, name) for name in Command._fields)
-"""The fields of a command that stand in its entry as they are, and None for the others."""
+_PLAIN = tuple(
+    (place, getattr(Submission, name)) for place, name in enumerate(Command._fields) if name not in _ENCODED
+)
+"""The fields of a command that stand in its entry as they are, with their places in the command."""
+_SGL = Submission.psdt.put(Submission.PSDT_SGL)
 
 
 def raw_entry(**fields: int) -> bytes:

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from flashtrain.nvme.errors import ProtocolError
 from flashtrain.nvme.wire.commands import Answer, Entry, SglType, parse_answer
@@ -34,8 +35,7 @@ _HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
 _LAST, _SUCCESS = int(Flags.LAST), int(Flags.SUCCESS)
 
 
-@dataclass(frozen=True)
-class Completed:
+class Completed(NamedTuple):
     """The end of a command, with the data that came for the host."""
 
     answer: Answer
@@ -59,16 +59,16 @@ class ClientQueue:
         self.socket = sock
         self.in_capsule = in_capsule
         self._digests = 0
-        self._input = bytearray(_RECEIVE_BYTES)
+        self._input = memoryview(bytearray(_RECEIVE_BYTES))
         self._start = self._end = 0
         self._sent: dict[int, _Sent] = {}
         self._completed: dict[int, Completed] = {}
         self._next_cid = 0
         self.socket.sendall(connection_pdu(PduType.IC_REQUEST, Connection(0, 0, digests, 0)))
-        header = self._receive()
+        header = self._next()
         if header.kind != PduType.IC_RESPONSE or header.pdu_bytes != CONNECTION_BYTES:
             raise ProtocolError(f"PDU of type {header.kind:#x} in the place of a connection response")
-        answer = parse_connection(memoryview(self._input)[self._start :])
+        answer = parse_connection(self._input[self._start :])
         self._start += header.pdu_bytes
         self._most_data = answer.limit
         self._digests = answer.digests
@@ -89,13 +89,13 @@ class ClientQueue:
     def wait(self, cid: int) -> Completed:
         """Receive until this command has completed."""
         while cid not in self._completed:
-            self._take()
+            self._take(self._next())
         return self._completed.pop(cid)
 
     def wait_any(self) -> Completed:
         """Receive until some command has completed."""
         while not self._completed:
-            self._take()
+            self._take(self._next())
         return self._completed.pop(next(iter(self._completed)))
 
     def execute(self, entry: Entry, data: bytes | memoryview = b"") -> Completed:
@@ -165,18 +165,23 @@ class ClientQueue:
 
     def _take_all(self) -> None:
         """Receive until some commands have completed, and take all PDUs that came with them."""
-        while not self._completed or self._whole_pdu:
-            self._take()
+        while True:
+            header = self._header()
+            if header is not None:
+                self._take(header)
+            elif self._completed:
+                return
+            else:
+                self._receive()
 
-    @property
-    def _whole_pdu(self) -> bool:
-        """Whether a PDU can be taken without receiving."""
-        there = self._end - self._start
-        return there >= COMMON.size and there >= parse_header(self._input, self._start).pdu_bytes
+    def _next(self) -> Header:
+        """Receive until there is a whole PDU."""
+        while (header := self._header()) is None:
+            self._receive()
+        return header
 
-    def _take(self) -> None:
-        """Receive one PDU, and do what it asks for."""
-        header = self._receive()
+    def _take(self, header: Header) -> None:
+        """Take the PDU with this header, and do what it asks for."""
         place, self._start = self._start, self._start + header.pdu_bytes
         if self._digests & _HEADER_DIGEST:
             self._check(place, place + header.header_bytes, "header")
@@ -190,14 +195,13 @@ class ClientQueue:
                 if self._digests & _DATA_DIGEST:
                     self._check(start, end, "data")
                 sent = self._sent[transfer.cid]
-                with memoryview(self._input) as view:
-                    sent.received[transfer.offset : transfer.offset + transfer.length] = view[start:end]
+                sent.received[transfer.offset : transfer.offset + transfer.length] = self._input[start:end]
                 if header.flags & _SUCCESS:
                     self._complete(Answer(0, 0, 0, transfer.cid, 0, False))
             case PduType.READY_TO_TRANSFER:
                 self._send_data(parse_transfer(self._input, place))
             case PduType.CONTROLLER_TERMINATION:
-                reason, field = parse_termination(memoryview(self._input)[place:])
+                reason, field = parse_termination(self._input[place:])
                 raise ProtocolError(f"the target ended the connection: {_name(reason)}, at {field}")
             case _:
                 raise ProtocolError(f"PDU of type {header.kind:#x} from the target")
@@ -212,23 +216,25 @@ class ClientQueue:
         if digest(self._input[start:end]) != self._input[end : end + DIGEST_BYTES]:
             raise ProtocolError(f"wrong digest of a PDU's {part}")
 
-    def _receive(self) -> Header:
-        """Receive until a whole PDU is at the start of the input."""
-        self._fill(COMMON.size)
+    def _header(self) -> Header | None:
+        """The header of the next PDU, if all of the PDU is there."""
+        there = self._end - self._start
+        if there < COMMON.size:
+            return None
         header = parse_header(self._input, self._start)
-        self._fill(header.pdu_bytes)
-        return header
+        return header if header.pdu_bytes <= there else None
 
-    def _fill(self, length: int) -> None:
-        while self._end - self._start < length:
-            if self._start and (self._start == self._end or len(self._input) - self._start < length):
-                self._input[: self._end - self._start] = self._input[self._start : self._end]
-                self._start, self._end = 0, self._end - self._start
-            with memoryview(self._input) as view:
-                count = self.socket.recv_into(view[self._end :])
-            if not count:
-                raise ProtocolError("the target closed the connection")
-            self._end += count
+    def _receive(self) -> None:
+        """Receive what has come; wait if there is nothing."""
+        if self._start == self._end:
+            self._start = self._end = 0
+        elif self._end == len(self._input):
+            self._input[: self._end - self._start] = self._input[self._start : self._end]
+            self._start, self._end = 0, self._end - self._start
+        count = self.socket.recv_into(self._input[self._end :])
+        if not count:
+            raise ProtocolError("the target closed the connection")
+        self._end += count
 
 
 def _name(reason: int) -> str:
