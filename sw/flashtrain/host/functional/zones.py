@@ -117,7 +117,8 @@ class StreamZones:
 
     def expired(self, index: int) -> bool:
         """Whether the zone's data are past the stream's retention class, so that reads are refused."""
-        return self.zones[index].is_old(self._now(), self._settings.limit)
+        limit = self._settings.limit
+        return limit is not None and self.zones[index].is_old(self._now(), limit)
 
     def due(self, index: int) -> bool:
         """Whether a report recommends a reset of the zone, after its data are saved."""
