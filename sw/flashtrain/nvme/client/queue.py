@@ -112,7 +112,7 @@ class ClientQueue:
             capsules = [self._capsule(entry)[1] for entry in islice(left, depth - self.in_flight)]
             if capsules:
                 self.socket.sendall(b"".join(capsules))
-            elif not self.in_flight:
+            elif not (self.in_flight or self._completed):
                 return done
             self._take_all()
             done += self._completed.values()
