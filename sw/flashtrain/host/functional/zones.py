@@ -52,6 +52,7 @@ class StreamZones:
         self._config = config
         self._settings = settings
         self._now = now
+        self._zone_size = config.geometry.zone_size
         self.zones = [Zone() for _ in range(settings.zones)]
 
     def append(self, index: int, offset: int | None, blocks: int) -> Status:
@@ -114,7 +115,7 @@ class StreamZones:
         zone = self.zones[index]
         if zone.state is ZoneState.OFFLINE:
             return Status.ZONE_IS_OFFLINE
-        if offset + blocks > self._config.geometry.zone_size:
+        if offset + blocks > self._zone_size:
             return Status.ZONE_BOUNDARY_ERROR
         if offset + blocks > zone.written:
             return Status.UNWRITTEN_BLOCK
@@ -122,7 +123,8 @@ class StreamZones:
 
     def expired(self, index: int) -> bool:
         """Whether the zone's data are past the stream's retention class, so that reads are refused."""
-        return self.zones[index].is_old(self._now(), self._settings.limit)
+        limit = self._settings.limit
+        return limit is not None and self.zones[index].is_old(self._now(), limit)
 
     def due(self, index: int) -> bool:
         """Whether a report recommends a reset or the finish of the zone."""

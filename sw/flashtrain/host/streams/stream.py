@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -560,7 +559,7 @@ class DeviceStream:
         self._space.retire(append.slba // self.zone_size)
         place = self._space.reserve_in_one(append.blocks)
         self._space.forget()  # reports in flight do not include it
-        return None if place is None else replace(append, slba=place.lba // self.zone_size * self.zone_size)
+        return None if place is None else append._replace(slba=place.lba // self.zone_size * self.zone_size)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
         requests = []
