@@ -14,6 +14,7 @@ from flashtrain.spec.streams import UPDATE_NODE
 
 from .library import (
     Commit,
+    BadBlock,
     Config,
     Entry,
     Info,
@@ -99,6 +100,7 @@ class CDriver:
         values = {
             "queue_entries": 16, "note_bytes": 256, "command_polls": 100_000, "state_polls": 100_000,
             "corrects_errors": int(link.config.code is not None),
+            "randomizes": int(link.config.randomizer),
         } | options  # fmt: skip
         self.config = Config(self._streams, len(self._streams), **values)
         self.info = Info()
@@ -155,6 +157,15 @@ class CDriver:
         zones = (Zone * self.get("ft_zones", nsid))()
         self.do("ft_report", port, nsid, 0, zones, len(zones))
         return list(zones)
+
+    def bad_blocks(self) -> list[tuple[int, int, int, int, int | None]]:
+        """As `flashtrain.host.recovery.marks.BadBlock`."""
+        blocks = (BadBlock * self.get("ft_bad_blocks", None, 0))()
+        assert self.get("ft_bad_blocks", blocks, len(blocks)) == len(blocks)
+        return [
+            (one.channel, one.die, one.plane, one.block, None if one.replacement == 0xFFFF else one.replacement)
+            for one in blocks
+        ]
 
     def entry(self, nsid: int) -> tuple[Entry, bytes]:
         """A stream's entry in the journal, and its note."""
