@@ -13,8 +13,8 @@ from flashtrain.spec import NodeTable, Port
 from flashtrain.spec.streams import UPDATE_NODE
 
 from .library import (
-    Commit,
     BadBlock,
+    Commit,
     Config,
     Entry,
     Info,
@@ -127,7 +127,7 @@ class CDriver:
             raised, self._raised = self._raised, None
             raise raised
         if error:
-            status = self.library.ft_last_status(self._device) if error is Error.STATUS else 0
+            status = self.library.ft_last_status(self._device) if error in (Error.STATUS, Error.SPARES) else 0
             raise DriverError(name, error, status)
 
     def do(self, name: str, *arguments: Any) -> None:
@@ -163,7 +163,13 @@ class CDriver:
         blocks = (BadBlock * self.get("ft_bad_blocks", None, 0))()
         assert self.get("ft_bad_blocks", blocks, len(blocks)) == len(blocks)
         return [
-            (one.channel, one.die, one.plane, one.block, None if one.replacement == 0xFFFF else one.replacement)
+            (
+                one.channel,
+                one.die,
+                one.plane,
+                one.block,
+                None if one.replacement == 0xFFFF else one.replacement,
+            )
             for one in blocks
         ]
 

@@ -12,7 +12,7 @@ struct ft_spare* ft_spare_at(const struct ft_device* device, uint32_t block, uin
     return &device->spares[(block - device->info.zones) * device->info.superpage + column];
 }
 
-/* The first identity of each spare block. */
+/* Finds the first identity of each spare block; one without becomes a candidate for a mark. */
 static enum ft_error read_spares(struct ft_device* device) {
     const uint32_t superpage = device->info.superpage;
     const uint32_t pages = device->info.pages < SPARE_PAGES ? device->info.pages : SPARE_PAGES;
@@ -25,6 +25,9 @@ static enum ft_error read_spares(struct ft_device* device) {
             struct ft_spare* spare = ft_spare_at(device, block, (walk.next - 1) % superpage);
             if (page.valid && !spare->page.valid) spare->page = page;
         }
+        for (uint32_t column = 0; column < superpage; ++column)
+            if (!ft_spare_at(device, block, column)->page.valid)
+                ft_set_bit(device->marked, block * superpage + column, true);
     }
     return FT_OK;
 }
