@@ -52,6 +52,7 @@ def recover_twice(link, node=UPDATE_NODE):
     )
     assert (report.retired, report.spares) == (expected.retired, expected.spares)
     assert driver.bad_blocks() == list(expected.bad)
+    assert report.refreshing == (device._journal is not None and device._journal.copy is not None)
     for stream in node.streams:
         if stream is not node.journal and stream.persistency:
             assert report.blocks[stream.nsid - 1] == expected.stream(stream.name).blocks, stream.name

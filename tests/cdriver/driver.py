@@ -47,8 +47,7 @@ class Error(IntEnum):
     FOREIGN_CONTENT = 13
     JOURNAL_DAMAGED = 14
     JOURNAL_TOO_LONG = 15
-    REFRESH = 16
-    SPARES = 17
+    SPARES = 16
 
 
 class DriverError(Exception):

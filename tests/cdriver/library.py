@@ -103,6 +103,7 @@ class Recovered(c.Structure):
     _fields_ = [
         ("clean", c.c_bool),
         *((name, c.c_uint32) for name in ("records", "erased", "retired", "spares", "bad", "unusable")),
+        ("refreshing", c.c_bool),
         ("blocks", c.c_uint64 * MAX_STREAMS),
     ]
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from flashtrain.host import FunctionalLink, open_device
-from flashtrain.host.recovery.journal_record import ZoneCopy
 from flashtrain.spec import Port, ZoneAction, preset
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.registers import Register, State
@@ -263,12 +262,6 @@ def test_a_record_of_many_blocks_is_too_long(link):
     with open_device(link=link, node=UPDATE_NODE) as device:
         device.stream("inputs", HOST).annotate(bytes(3000))
     untouched(link, Error.JOURNAL_TOO_LONG, note_bytes=0)
-
-
-def test_a_refresh_that_has_not_ended(link):
-    with open_device(link=link, node=UPDATE_NODE) as device:
-        device._journal.begin_copy(ZoneCopy(0, 1))
-    untouched(link, Error.REFRESH)
 
 
 def test_a_damaged_journal(link):

@@ -42,8 +42,7 @@ enum ft_error {
     FT_ERR_FOREIGN_CONTENT,  /* the flash was written with another table of streams */
     FT_ERR_JOURNAL_DAMAGED,  /* the newest record of the journal is corrupt */
     FT_ERR_JOURNAL_TOO_LONG, /* the newest record has more notes than the configured memory holds */
-    FT_ERR_REFRESH, /* a refresh of the Python driver has not ended: recover with that driver first */
-    FT_ERR_SPARES   /* bad blocks have used up the spare blocks: no physical zone is left for an append */
+    FT_ERR_SPARES /* bad blocks have used up the spare blocks: no physical zone is left for an append */
 };
 
 /* A short description of an error, in English. */
@@ -188,6 +187,7 @@ struct ft_recovery {
     uint32_t spares;                         /* spare blocks with pages of kept zones */
     uint32_t bad;                            /* blocks with a factory mark: ft_bad_blocks */
     uint32_t unusable;                       /* physical zones with such a block, and no spare for it */
+    bool refreshing;                         /* a refresh could not end: the next recovery tries again */
     uint64_t blocks[FLASHTRAIN_MAX_STREAMS]; /* by NSID - 1, recovered blocks of non-volatile streams */
 };
 
@@ -217,7 +217,8 @@ struct ft_journal {
     struct ft_moment moments[FLASHTRAIN_RECORD_MOMENTS];
     uint32_t number, offset, moment_count;
     uint8_t nsid, zone;
-    bool full, broken, with_floors, clean, replaced;
+    uint16_t copy_zone, copy_spare; /* of a refresh, device-wide */
+    bool full, broken, with_floors, clean, replaced, copied, copy_whole;
 };
 
 struct ft_device {
@@ -266,9 +267,11 @@ enum ft_error ft_format(struct ft_device* device, bool factory);
 
 /* Enable the controller with the content that non-volatile streams had when the power failed.
  *
- * FT_ERR_ENABLED for an enabled controller; FT_ERR_REFRESH, FT_ERR_FOREIGN_CONTENT,
- * FT_ERR_JOURNAL_DAMAGED, FT_ERR_JOURNAL_TOO_LONG: the controller is disabled again, and the flash unchanged.
- * After another error, repeat the call once the controller is disabled. `report` may be NULL.
+ * A refresh of old data by the Python driver, which a loss of power has interrupted, ends here, too.
+ *
+ * FT_ERR_ENABLED for an enabled controller; FT_ERR_FOREIGN_CONTENT, FT_ERR_JOURNAL_DAMAGED,
+ * FT_ERR_JOURNAL_TOO_LONG: the controller is disabled again, and the flash unchanged. After another error,
+ * repeat the call once the controller is disabled. `report` may be NULL.
  */
 enum ft_error ft_recover(struct ft_device* device, struct ft_recovery* report);
 

@@ -190,6 +190,10 @@ enum ft_error ft_release_zones(struct ft_device* device, uint32_t* released);
 enum ft_error ft_release_spares(struct ft_device* device, bool all);
 enum ft_error ft_end_restore(struct ft_device* device, uint32_t sequence);
 
+/* refresh.c */
+enum ft_error ft_check_refresh(const struct ft_device* device);
+enum ft_error ft_end_refresh(struct ft_device* device);
+
 /* record_reader.c */
 enum ft_error ft_find_record(struct ft_device* device, struct ft_found* found);
 

@@ -9,6 +9,7 @@
  *  4. Blocks with a factory mark get spares.
  *  5. Kept zones are restored in place; other physical zones, and spares with other content, are erased.
  *  6. A record of the result is appended to the journal. A recovery right afterwards finds the same content.
+ *  7. A refresh that has not ended ends.
  *
  * Until step 5 nothing on the flash changes.
  */
@@ -159,6 +160,7 @@ static void report_result(const struct ft_device* device, struct ft_recovery* re
     for (uint32_t physical = 0; physical < device->info.zones; ++physical)
         report->unusable += device->uses[physical] == FT_UNUSABLE;
     report->spares = device->spares_used;
+    report->refreshing = device->journal.copied;
     report->bad = ft_bad_blocks(device, NULL, 0);
 }
 
@@ -169,6 +171,7 @@ static enum ft_error find_content(struct ft_device* device, struct ft_found* fou
     if (error == FT_OK) error = ft_find_owners(device);
     if (error == FT_OK) error = ft_check_owners(device);
     if (error == FT_OK) error = ft_find_record(device, found);
+    if (error == FT_OK) error = ft_check_refresh(device);
     if (error != FT_OK) return error;
     find_entries(device);
     keep_newest(device);
@@ -193,6 +196,7 @@ static enum ft_error recover(struct ft_device* device, struct ft_recovery* repor
     if (error == FT_OK) error = retire_again(device, &report->retired);
     if (error == FT_OK) error = pin_again(device);
     if (error == FT_OK && device->journal.nsid) error = go_on(device, &found, sequence);
+    if (error == FT_OK) error = ft_end_refresh(device);
     report_result(device, report);
     return error;
 }
