@@ -36,7 +36,7 @@ def tables_of(link):
 
 
 def shape(zones):
-    """What both drivers report of zones."""
+    """State, start and room of zones, as both drivers report them."""
     return [(zone.state, zone.start, zone.room) for zone in zones]
 
 

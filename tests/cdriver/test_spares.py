@@ -122,7 +122,7 @@ def test_lives_of_devices_with_bad_blocks(link, seed):
 
 @pytest.mark.parametrize("count", [1, 3, 4])
 def test_a_zone_in_spares(link, count):
-    """With all columns in spares, nobody knows its physical zone, and any other one will do."""
+    """With all columns in spares no page shows its physical zone, and any other one serves."""
     break_columns(link, 0, count)
     driver, data = begin(link), blocks(count)
     driver.append(Port.CORE, 3, 0, data)
