@@ -144,12 +144,16 @@ def test_an_orderly_end(link, bad, written):
     break_columns(link, 0, bad)
     driver = begin(link)
     driver.append(Port.CORE, 3, 0, blocks(written))
-    for _ in range(3):
+    for turn in range(3):
         driver.do("ft_shutdown")
         driver, device = recover_twice(link)
         assert device.recovered.clean
         state = ZoneState.FULL if bad and written < G.superpage else ZoneState.CLOSED
         assert driver.report(Port.CORE, 3)[0].state == state
+        if turn == 0:
+            driver.append(Port.HOST, 1, 0, blocks(1))  # to a zone without a bad block
+        else:
+            assert driver.report(Port.HOST, 1)[0].state == (ZoneState.FULL if bad else ZoneState.CLOSED)
 
 
 @pytest.mark.parametrize("moved", range(G.pages + 1))
@@ -195,6 +199,48 @@ def test_old_pages_in_a_bad_block_stay_old(link):
     link.power_cycle()
     driver, _ = recover_twice(link)
     assert np.array_equal(driver.read(Port.CORE, 3, lba, 7), blocks(7, 5))
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_old_pages_beside_newer_ones_in_spares(link, count):
+    """A physical zone keeps pages of an old generation, and spares have newer ones of the same logical zone."""
+    driver = begin(link)
+    driver.append(Port.CORE, 3, 0, blocks(4))
+    zone = physical_zone(link)
+    break_columns(link, zone, count)
+    for turn in range(1, 40):
+        driver.do("ft_stream_reset", Port.CORE, 3)
+        driver.append(Port.CORE, 3, 0, blocks(4, turn))
+        if {page.owner.generation for page in link._flash.zones[G.zones].pages if page} == {turn}:
+            break
+    assert link._flash.zones[zone].page(0).owner.generation == 0
+    link.power_cycle()
+    driver, device = recover_twice(link)
+    assert device.recovered.spares == count
+    assert np.array_equal(driver.read(Port.CORE, 3, 0, 4), blocks(4, turn))
+
+
+def test_a_zone_in_spares_avoids_marked_zones(link):
+    link.mark_block(*COLUMNS[3], 0)
+    break_columns(link, 1, 1)
+    driver, _ = format_twice(link)
+    driver.append(Port.CORE, 2, 0, blocks(1))  # to zone 0, until the power fails
+    driver.append(Port.CORE, 3, 0, blocks(1))
+    driver.do("ft_stream_reset", Port.CORE, 2)
+    link.power_cycle()
+    driver, device = recover_twice(link)
+    assert [owner.physical for owner in device.recovered.kept if owner.nsid == 3] == [1]
+
+
+def test_a_format_erases_spares(link):
+    break_columns(link, 0, 3)
+    driver = begin(link)
+    driver.append(Port.CORE, 3, 0, blocks(4))
+    assert any(link._flash.zones[G.zones].pages)
+    link._flash.bad.clear()  # so that no spare is erased to replace a block
+    link.power_cycle()
+    format_twice(link)
+    assert not any(page and page.owner.nsid == 3 for page in link._flash.zones[G.zones].pages)
 
 
 def test_a_block_with_data_is_not_taken_for_a_bad_one(link):
