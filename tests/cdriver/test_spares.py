@@ -203,7 +203,7 @@ def test_old_pages_in_a_bad_block_stay_old(link):
 
 @pytest.mark.parametrize("count", [2, 4])
 def test_old_pages_beside_newer_ones_in_spares(link, count):
-    """A physical zone keeps pages of an old generation, and spares have newer ones of the same logical zone."""
+    """A physical zone keeps old pages, and spares have newer ones of the same logical zone."""
     driver = begin(link)
     driver.append(Port.CORE, 3, 0, blocks(4))
     zone = physical_zone(link)
