@@ -90,7 +90,7 @@ bool ft_is_same_allocation(const struct ft_owner* one, const struct ft_owner* ot
 
 /* Whether a page belongs to an owner. */
 bool ft_owns(const struct ft_owner* owner, const struct ft_owner* page) {
-    return page->updates <= owner->updates && ft_is_same_allocation(owner, page);
+    return ft_is_same_allocation(owner, page) && page->updates <= owner->updates;
 }
 
 /* Look for pages of an owner: *own counts them, and *last_own gets the block behind the last one. */
