@@ -528,6 +528,18 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RECORD_MOMENTS 16
 #define FLASHTRAIN_WORD_BYTES 4 /* of optimizer state */
 
+/* Factory marks of bad blocks (flashtrain.spec.bad_blocks). */
+#define FLASHTRAIN_MARK 0x00 /* the first byte */
+#define FLASHTRAIN_MARK_MOST_WRONG_BITS 1 /* in that byte */
+#define FLASHTRAIN_MARK_LEAST_ZEROS 2 /* of the bits that are ones in every identity */
+#define FLASHTRAIN_MARK_MOST_WRONG_OTHERS 4 /* of the bits of the other bytes */
+
+/* The key of a page (flashtrain.spec.randomizer). */
+#define FLASHTRAIN_KEY_WORD_BYTES 4 /* of a word of the page */
+#define FLASHTRAIN_KEY_HALF_BITS 16 /* of a half of the network */
+#define FLASHTRAIN_KEY_PAGE_BITS 12 /* of the half that begins with the page, below the plane */
+#define FLASHTRAIN_KEY_ROUND_CONSTANTS {0x243f, 0x6a88, 0x85a3, 0x08d3, 0x1319, 0x8a2e, 0x0370, 0x7344, 0xa409, 0x3822} /* an initialiser */
+
 /* Words of state of a parameter, by optimizer: an initialiser. */
 #define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3}
 
