@@ -1,0 +1,33 @@
+"""The claims of other clients, and whether those are alive."""
+
+import time
+
+from .state import State, ZoneKey, ZoneNote
+
+
+class Leases:
+    """A claim ends when this client has seen no sign of life of its owner for the time of a lease.
+
+    The clocks of hosts need not agree, as each measures by its own.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._seen: dict[ZoneKey, tuple[ZoneNote, float]] = {}
+
+    def observe(self, state: State) -> None:
+        """Look at the claims of a state that has just been read."""
+        now = time.monotonic()
+        claimed = {key: note for key, note in state.zones.items() if note.owner}
+        self._seen = {
+            key: known if (known := self._seen.get(key)) and known[0] == note else (note, now)
+            for key, note in claimed.items()
+        }
+
+    def free(self, state: State, key: ZoneKey) -> bool:
+        """Whether a zone has no owner that lives."""
+        note = state.note(key)
+        if not note.owner:
+            return True
+        known = self._seen.get(key)
+        return known is not None and known[0] == note and time.monotonic() - known[1] >= self.seconds
