@@ -1,11 +1,8 @@
 """A target with a stream for objects, and a file system of it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from fsspec.implementations.local import LocalFileSystem
-
 from flashtrain.objects.filesystem import FlashFileSystem
 from tests.nvme.helpers import Served, served
 from tests.objects.helpers import connect
@@ -18,16 +15,17 @@ def target() -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture
-def fs(target: Served) -> Iterator[FlashFileSystem]:
-    """A client, with no object left by the test before."""
+@pytest.fixture(scope="module")
+def client(target: Served) -> Iterator[FlashFileSystem]:
+    """A client for all tests of a module."""
     one = connect(target)
-    for path in one.ls("objects", detail=False):
-        one.rm(path, recursive=True)
     yield one
     one.close()
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> LocalFileSystem:
-    return LocalFileSystem(auto_mkdir=True)
+def fs(client: FlashFileSystem) -> FlashFileSystem:
+    """The client, with no object left by the test before."""
+    if paths := client.ls("objects", detail=False):
+        client.rm(paths, recursive=True)
+    return client

@@ -1,4 +1,7 @@
-"""The tests that fsspec has for file systems: copies, transfers, patterns, and exclusive writes."""
+"""The tests that fsspec has for file systems: copies, transfers, patterns, and exclusive writes.
+
+`--long 1` adds the 96 cases of patterns.
+"""
 
 import posixpath
 
@@ -22,21 +25,21 @@ class Fixtures(abstract.AbstractFixtures):
         return "objects/tests"
 
 
-class TestCopy(abstract.AbstractCopyTests, Fixtures):
+class TestCopy(Fixtures, abstract.AbstractCopyTests):
+    test_copy_glob_edge_cases = pytest.mark.long(abstract.AbstractCopyTests.test_copy_glob_edge_cases)
+
+
+class TestGet(Fixtures, abstract.AbstractGetTests):
+    test_get_glob_edge_cases = pytest.mark.long(abstract.AbstractGetTests.test_get_glob_edge_cases)
+
+
+class TestPut(Fixtures, abstract.AbstractPutTests):
+    test_put_glob_edge_cases = pytest.mark.long(abstract.AbstractPutTests.test_put_glob_edge_cases)
+
+
+class TestOpen(Fixtures, abstract.AbstractOpenTests):
     pass
 
 
-class TestGet(abstract.AbstractGetTests, Fixtures):
-    pass
-
-
-class TestPut(abstract.AbstractPutTests, Fixtures):
-    pass
-
-
-class TestOpen(abstract.AbstractOpenTests, Fixtures):
-    pass
-
-
-class TestPipe(abstract.AbstractPipeTests, Fixtures):
+class TestPipe(Fixtures, abstract.AbstractPipeTests):
     pass

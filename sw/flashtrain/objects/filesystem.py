@@ -1,7 +1,8 @@
 """`FlashFileSystem`: streams behind NVMe over TCP as a file system of fsspec."""
 
+import weakref
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from fsspec import AbstractFileSystem
 from fsspec.core import has_magic
@@ -22,6 +23,11 @@ from .tree import missing
 from .url import DEFAULT_HOST, DEFAULT_PORT, PROTOCOL, Address, path_of
 
 _ABSENT = (FileNotFoundError, NotADirectoryError)
+
+
+def _omit_absent(error: OSError) -> None:
+    if not isinstance(error, _ABSENT):
+        raise error
 
 
 class FlashFileSystem(AbstractFileSystem):
@@ -61,6 +67,7 @@ class FlashFileSystem(AbstractFileSystem):
         self.address = Address(host, int(port))
         target = Target(self.address, nqn, host_nqn, dhchap_secret, timeout, lease)
         self.store = Store(target, names)
+        self._ended = weakref.finalize(self, self.store.close)
 
     def close(self) -> None:
         """End the connection; the next operation opens another one."""
@@ -111,6 +118,19 @@ class FlashFileSystem(AbstractFileSystem):
             if entry.size is not None:
                 found.update(size=entry.size, type="file", number=entry.number)
         return found
+
+    def walk(
+        self,
+        path: Any,
+        maxdepth: int | None = None,
+        topdown: bool = True,
+        on_error: Any = "omit",
+        **options: Any,
+    ) -> Any:
+        """As of fsspec, which however takes a folder that cannot be listed for an empty one."""
+        if on_error == "omit":
+            on_error = _omit_absent
+        return super().walk(path, maxdepth, topdown, on_error, **options)
 
     def exists(self, path: Any, **options: Any) -> bool:
         return self._type(path) != ""
@@ -163,7 +183,8 @@ class FlashFileSystem(AbstractFileSystem):
         return stored.read(first, last)
 
     def pipe_file(self, path: Any, value: Any, mode: str = "overwrite", **options: Any) -> None:
-        with cast(ObjectWriter, self.open(path, "xb" if mode == "create" else "wb", **options)) as file:
+        opened: Any = self.open(path, "xb" if mode == "create" else "wb", **options)
+        with opened as file:
             file.write(value)
 
     def pipe(self, path: Any, value: Any = None, **options: Any) -> None:
@@ -207,7 +228,9 @@ class FlashFileSystem(AbstractFileSystem):
         if self.store.stream(old) is self.store.stream(new) or self.isdir(old):
             self.store.change(lambda state, tree: changes.copy(old, new, state, tree))
             return
-        with self.open(old) as source, self.open(new, "wb") as target:
+        source: Any = self.open(old)
+        target: Any = self.open(new, "wb")
+        with source, target:
             while data := source.read(WRITE_BYTES):
                 target.write(data)
 

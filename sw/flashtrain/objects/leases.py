@@ -1,5 +1,7 @@
-"""The claims of other clients, and whether those are alive."""
+"""The claims of clients to zones, and whether those clients are alive."""
 
+import os
+import secrets
 import time
 
 from .state import State, ZoneKey, ZoneNote
@@ -14,6 +16,14 @@ class Leases:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._seen: dict[ZoneKey, tuple[ZoneNote, float]] = {}
+        self._process, self._owner = 0, ""
+
+    @property
+    def owner(self) -> str:
+        """The name of this client in the notes of zones; a forked process has another one."""
+        if self._process != os.getpid():
+            self._process, self._owner = os.getpid(), secrets.token_hex(8)
+        return self._owner
 
     def observe(self, state: State) -> None:
         """Look at the claims of a state that has just been read."""
@@ -27,7 +37,7 @@ class Leases:
     def free(self, state: State, key: ZoneKey) -> bool:
         """Whether a zone has no owner that lives."""
         note = state.note(key)
-        if not note.owner:
-            return True
+        if not note.owner or note.owner == self.owner:
+            return not note.owner
         known = self._seen.get(key)
         return known is not None and known[0] == note and time.monotonic() - known[1] >= self.seconds

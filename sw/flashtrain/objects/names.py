@@ -26,20 +26,20 @@ MOST_LOG_BYTES = 16 << 20
 
 _MOST_ATTEMPTS = 200
 _IN_FLIGHT_SECONDS = 2.0
+_FRESH_SECONDS = 1.0
 
 
 class Names:
     """The names as this client knows them, and its changes to them.
 
-    - owner: the name of this client in the notes of zones.
-    - leases: the claims of the others.
+    - leases: the claims to zones.
     """
 
-    def __init__(self, session: Session, find: Callable[[], Stream], owner: str, leases: Leases) -> None:
+    def __init__(self, session: Session, find: Callable[[], Stream], leases: Leases) -> None:
         self._session = session
         self._find = find
-        self._owner = owner
         self._leases = leases
+        self._synced = 0.0
         self._number = 0  # of the connection by which the log was read
         self._stream: Stream
         self._log: NamesZone | None = None
@@ -51,6 +51,11 @@ class Names:
         """The names as of the last :meth:`sync`."""
         found = None if self._log is None else self._log.state
         return self._empty if found is None else found
+
+    @property
+    def epoch(self) -> int:
+        """The number of snapshots that the stream has had."""
+        return 0 if self._log is None else self._log.epoch
 
     # Reads.
 
@@ -65,7 +70,14 @@ class Names:
                     raise
                 self._sync()  # the connection had ended while it was idle
             self._leases.observe(self.state)
+            self._synced = time.monotonic()
             return self.state
+
+    @property
+    def _fresh(self) -> bool:
+        """Whether the connection answered a moment ago; whether the names are old shows in the log."""
+        known = self._log is not None and self._number == self._session.number
+        return known and time.monotonic() - self._synced < _FRESH_SECONDS
 
     def _sync(self) -> None:
         stream = self._find()
@@ -93,7 +105,7 @@ class Names:
                 log.read(info, late)
                 if log.hole:
                     return False
-                if log.is_same() and not log.sealed:
+                if log.same and not log.sealed:
                     return True
         return self._load(report, late)
 
@@ -111,7 +123,7 @@ class Names:
                 foreign = number
             if log.state is not None and (best is None or log.epoch > best.epoch):
                 best = log
-        if best is not None and not best.is_same():
+        if best is not None and not best.check():
             return False
         if best is None and foreign is not None:
             raise NamesDamaged(
@@ -131,11 +143,16 @@ class Names:
         when another client was faster.
         """
         with self._session.lock:
+            # A change of names that are a moment old counts only if they are the last; a refusal needs them.
+            change = Change()
+            if self._fresh:
+                with suppress(Exception):
+                    change = build(self.state)
+            if change and self._attempt(change):
+                return self.state
             for _ in range(_MOST_ATTEMPTS):
                 change = build(self.sync())
-                if not change:
-                    return self.state
-                if self._attempt(change):
+                if not change or self._attempt(change):
                     return self.state
         raise OSError(errno.EBUSY, f"stream {self._stream.name!r}: other clients change it all the time")
 
@@ -191,7 +208,7 @@ class Names:
             return False
         connection, dirty = self._session.number, self._dirty(zone)
         after.zones.pop(self._key(zone), None)
-        after.zones.update({key: after.note(key).claimed(self._owner) for key in dirty})
+        after.zones.update({key: after.note(key).claimed(self._leases.owner) for key in dirty})
         record = Record(Kind.SNAPSHOT, epoch, after.sequence, token, after.packed())
         parts = packed(record, self._stream.block_bytes, self._most_bytes)
         self._require_room(parts, change)
@@ -250,7 +267,7 @@ class Names:
         keys = []
         for zone, info in enumerate(self._report):
             key = self._key(zone)
-            ours = self._leases.free(self.state, key) or self.state.note(key).owner == self._owner
+            ours = self._leases.free(self.state, key) or self.state.note(key).owner == self._leases.owner
             used = info.state in WRITABLE or info.state is ZoneState.FULL
             if zone != successor and used and info.state is not ZoneState.EMPTY and ours:
                 keys.append(key)
@@ -261,4 +278,4 @@ class Names:
         with suppress(OSError):  # the change is made; the next snapshot takes care of what is left
             for key in keys:
                 self._stream.reset(key.zone, connection)
-            self.commit(lambda state: Change(zones=state.released(keys, self._owner)))
+            self.commit(lambda state: Change(zones=state.released(keys, self._leases.owner)))

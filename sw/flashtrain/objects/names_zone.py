@@ -24,6 +24,7 @@ class NamesZone:
     pointer: the block from which on nothing has been read.
     sealed: the zone accepts no more data, and all of it has been read.
     hole: a block in front of the write pointer has no record, since an append may be in flight.
+    same: the zone had the log when it was read last, and was not reset meanwhile.
     """
 
     def __init__(self, stream: Stream, zone: int) -> None:
@@ -35,6 +36,7 @@ class NamesZone:
         self.epoch = 0
         self.pointer = zone * stream.zone_size
         self.sealed = self.hole = False
+        self.same = True
 
     def read(self, info: ZoneInfo, skip_holes: bool = False) -> None:
         """Read what has been appended since. `info` is the zone's descriptor, from a report after that."""
@@ -45,13 +47,14 @@ class NamesZone:
         size = self._stream.block_bytes
         most = min(self._stream.shape.most, max(1, _HOLE_BYTES // size))
         end, last = info.start + info.capacity, self.pointer
-        while self.pointer < end and (self.pointer - last) * size < _HOLE_BYTES:
+        while self.pointer < end and (self.pointer - last) * size < _HOLE_BYTES and self.same:
             last = self._read_to(min(end, self.pointer + most), skip_holes=True) or last
         self.sealed = True
 
-    def is_same(self) -> bool:
-        """Whether the zone still has this log, and was not reset meanwhile."""
-        return self._blocks(Extent(self.zone * self._stream.zone_size, 1)) == self._first
+    def check(self) -> bool:
+        """Look whether the zone still has this log, and was not reset meanwhile."""
+        self.same = self._blocks([Extent(self.zone * self._stream.zone_size, 1)]) == self._first
+        return self.same
 
     @property
     def foreign(self) -> bool:
@@ -63,9 +66,13 @@ class NamesZone:
         size, start, last = self._stream.block_bytes, self.pointer, None
         if start >= end:
             return None
-        data = memoryview(self._blocks(Extent(start, end - start)))
-        if start == self.zone * self._stream.zone_size:
-            self._first = bytes(data[:size])
+        head = Extent(self.zone * self._stream.zone_size, 1)
+        raw = self._blocks([head, Extent(start, end - start)])
+        self._first, first = self._first or raw[:size], raw[:size]
+        self.same = self._first == first
+        if not self.same:
+            return None
+        data = memoryview(raw)[size:]
         while self.pointer < end:
             rest = data[(self.pointer - start) * size :]
             part = part_at(rest, size)
@@ -94,14 +101,12 @@ class NamesZone:
         ):
             self.state.apply(Change.unpack(record.document), record.token)
 
-    def _blocks(self, extent: Extent) -> bytes:
+    def _blocks(self, extents: list[Extent]) -> bytes:
         """Blocks, with zeros in the place of those that cannot be read."""
         try:
-            return bytes(self._stream.read([extent]))
+            return bytes(self._stream.read(extents))
         except StreamRefused:
-            if extent.blocks == 1:
+            single = [Extent(lba + block, 1) for lba, blocks in extents for block in range(blocks)]
+            if len(single) == 1:
                 return bytes(self._stream.block_bytes)
-        half = extent.blocks // 2
-        return self._blocks(Extent(extent.lba, half)) + self._blocks(
-            Extent(extent.lba + half, extent.blocks - half)
-        )
+            return b"".join(self._blocks([one]) for one in single)

@@ -45,7 +45,7 @@ class Reclaim:
     def _full(self, stream: Stream, blocks: int) -> OSError:
         state = self._names.state
         claimed = sum(
-            bool(note.owner) and note.owner != self._space.owner and not self._leases.free(state, key)
+            bool(note.owner) and note.owner != self._leases.owner and not self._leases.free(state, key)
             for key, note in state.zones.items()
             if key.nsid == stream.nsid
         )
@@ -82,13 +82,13 @@ class Reclaim:
         """Claims of zones, whose data no longer count."""
         following = state.sequence + 1
         return Change(
-            zones={key: state.note(key).claimed(self._space.owner)._replace(freed=following) for key in keys}
+            zones={key: state.note(key).claimed(self._leases.owner)._replace(freed=following) for key in keys}
         )
 
     def _reset(self, stream: Stream, keys: list[ZoneKey], connection: int) -> None:
         for key in keys:
             stream.reset(key.zone, connection)
-        self._names.commit(lambda state: Change(zones=state.released(keys, self._space.owner)))
+        self._names.commit(lambda state: Change(zones=state.released(keys, self._leases.owner)))
 
     # Moves.
 

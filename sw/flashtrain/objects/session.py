@@ -64,7 +64,7 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        return self._host is not None
+        return self._host is not None and self._process == os.getpid()
 
     @contextmanager
     def commands(self, only: int | None = None) -> Iterator[Host]:
@@ -78,9 +78,14 @@ class Session:
                 raise ConnectionError(f"{self.target.address}: the connection has ended meanwhile")
             try:
                 yield host
+            except CommandFailed:
+                raise
             except (ProtocolError, OSError) as error:
                 self.close()
                 raise _dead(self.target.address, error) from error
+            except BaseException:
+                self.close()  # commands are in flight, and nobody waits for their answers
+                raise
             self._used = time.monotonic()
 
     def _connected(self) -> Host:

@@ -10,7 +10,7 @@ from flashtrain.spec import Status, ZoneState
 from .errors import StreamRefused
 from .leases import Leases
 from .names import Names
-from .state import Change, State, ZoneKey
+from .state import Change, State, ZoneKey, ZoneNote
 from .stream import WRITABLE, Stream
 
 _TOO_MANY = (Status.TOO_MANY_ACTIVE_ZONES, Status.TOO_MANY_OPEN_ZONES)
@@ -22,13 +22,10 @@ class NoRoom(Exception):
 
 class Space:
     """Appends data to zones that this client has claimed, so that no other client resets them before the data
-    have a name.
-
-    - owner: the name of this client.
+    have a name. It keeps its claim to a zone with room for the next object.
     """
 
-    def __init__(self, names: Names, leases: Leases, owner: str) -> None:
-        self.owner = owner
+    def __init__(self, names: Names, leases: Leases) -> None:
         self._names = names
         self._leases = leases
         self._current: dict[int, ZoneKey] = {}
@@ -45,6 +42,7 @@ class Space:
 
         reserve: the last empty zone may be taken, as for moves of data. without: a zone that is not.
         """
+        self.settle(self._names.state)
         self._show_life()
         while True:
             key = self._zone(stream, reserve, without)
@@ -61,21 +59,21 @@ class Space:
                 self._current.pop(stream.nsid)
             return placed, len(part)
 
-    @property
-    def claims(self) -> set[ZoneKey]:
-        """The zones that this client has claimed since its last :meth:`forget`."""
-        return set(self._claimed)
+    def done(self, state: State, all_of_them: bool = False) -> dict[ZoneKey, ZoneNote]:
+        """The notes of zones without this client's claims; all but for those of zones with room."""
+        kept = set() if all_of_them else set(self._current.values())
+        return state.released(self._claimed - kept, self._leases.owner)
 
-    def forget(self) -> None:
-        """The claims have ended."""
-        self._current.clear()
-        self._rooms.clear()
-        self._claimed.clear()
+    def settle(self, state: State) -> None:
+        """Take in that claims have ended."""
+        self._claimed = {key for key in self._claimed if state.note(key).owner == self._leases.owner}
+        self._current = {nsid: key for nsid, key in self._current.items() if key in self._claimed}
+        self._rooms = {key: room for key, room in self._rooms.items() if key in self._claimed}
 
     def owns(self, state: State, stream: Stream, extents: list[Extent]) -> bool:
         """Whether the zones of all these extents are still claimed by this client."""
         keys = {ZoneKey(stream.nsid, stream.zone_of(extent)) for extent in extents}
-        return all(state.note(key).owner == self.owner for key in keys)
+        return all(state.note(key).owner == self._leases.owner for key in keys)
 
     def _show_life(self) -> None:
         """Renew the claims in time."""
@@ -83,9 +81,9 @@ class Space:
             self._names.commit(
                 lambda state: Change(
                     zones={
-                        key: state.note(key).claimed(self.owner)
+                        key: state.note(key).claimed(self._leases.owner)
                         for key in self._claimed
-                        if state.note(key).owner == self.owner
+                        if state.note(key).owner == self._leases.owner
                     }
                 )
             )
@@ -104,7 +102,7 @@ class Space:
         def build(state: State) -> Change:
             key, room = self._choose(stream, state, stream.report(), reserve, without)
             chosen[:] = [(key, room)]
-            return Change(zones={key: state.note(key).claimed(self.owner)})
+            return Change(zones={key: state.note(key).claimed(self._leases.owner)})
 
         self._names.commit(build)
         key, room = chosen[0]

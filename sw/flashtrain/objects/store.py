@@ -1,7 +1,6 @@
 """`Store`: objects by path on one target; each change is whole or not at all."""
 
 import errno
-import secrets
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 
 from flashtrain.host.streams.stored import Extent
-from flashtrain.spec import Access, Persistency
+from flashtrain.spec import Access
 
 from .errors import ClaimLost
 from .leases import Leases
@@ -49,9 +48,9 @@ class Store:
         self._session = Session(target)
         self._streams = Streams(self._session)
         self._lease = target.lease
-        owner, leases = secrets.token_hex(8), Leases(target.lease)
-        self.names = Names(self._session, lambda: self._streams.named(names), owner, leases)
-        self._space = Space(self.names, leases, owner)
+        leases = Leases(target.lease)
+        self.names = Names(self._session, lambda: self._streams.named(names), leases)
+        self._space = Space(self.names, leases)
         self._reclaim = Reclaim(self._session, self.names, leases, self._space)
         self._writing: set[Unnamed] = set()
 
@@ -61,8 +60,15 @@ class Store:
         return self._session.lock
 
     def close(self) -> None:
-        """End the connection; the next operation opens another one."""
-        self._session.close()
+        """Release zones and end the connection; the next operation opens another one."""
+        with self._session.lock:
+            if self._session.is_open and not self._writing:
+                self._release()
+            self._session.close()
+
+    def _release(self) -> None:
+        with suppress(OSError):  # without a target the claims end by themselves
+            self.names.commit(lambda state: Change(zones=self._space.done(state, all_of_them=True)))
 
     # Look.
 
@@ -108,7 +114,7 @@ class Store:
                 unnamed.extents += self._reclaim.append(stream, memoryview(padded))
             unnamed.extents = joined(unnamed.extents, stream.zone_size)
             unnamed.size += len(data)
-            if stream.area is None or stream.area.persistency is Persistency.VOLATILE:
+            if not stream.durable:
                 stream.flush()  # the next connection may be one after a loss of power
 
     def discard(self, unnamed: Iterable[Unnamed]) -> None:
@@ -117,15 +123,14 @@ class Store:
             was_writing = bool(self._writing)
             self._writing -= set(unnamed)
             if was_writing and not self._writing:
-                with suppress(OSError):  # without a target the claims end by themselves
-                    self.names.commit(self._release)
-                self._space.forget()
+                self._release()
 
     def name(self, objects: list[Unnamed]) -> None:
         """Give data their names, all or none."""
         with self._session.lock:
-            for stream in {one.stream.nsid: one.stream for one in objects if one.extents}.values():
-                stream.flush()
+            for stream in {one.stream for one in objects if one.extents}:
+                if not stream.durable:
+                    stream.flush()
             others = self._writing - set(objects)
             try:
                 self.names.commit(lambda state: self._naming(state, objects, release=not others))
@@ -133,8 +138,6 @@ class Store:
                 self.discard(objects)
                 raise
             self._writing = others
-            if not others:
-                self._space.forget()
 
     def _naming(self, state: State, objects: list[Unnamed], release: bool) -> Change:
         tree, entries, now = Tree(state, self._folders()), dict[str, Entry | None](), time.time()
@@ -146,7 +149,7 @@ class Store:
             before = state.entries.get(one.path)
             created = now if before is None else before.created
             entries[one.path] = Entry(number, one.size, created, now, tuple(one.extents))
-        return Change(entries, self._release(state).zones if release else {})
+        return Change(entries, self._space.done(state) if release else {})
 
     def _check(self, tree: Tree, state: State, one: Unnamed, paths: set[str]) -> None:
         if tree.folder(one.path):
@@ -154,9 +157,6 @@ class Store:
         if one.exclusive and one.path in state.entries:
             raise exists_already(one.path)
         tree.check_new(check_object(one.path), paths)
-
-    def _release(self, state: State) -> Change:
-        return Change(zones=state.released(self._space.claims, self._space.owner))
 
     # Names.
 

@@ -11,7 +11,7 @@ from flashtrain.nvme.client.queue import Completed
 from flashtrain.nvme.errors import CommandFailed
 from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.stream_area import StreamArea
-from flashtrain.spec import Opcode, ZoneAction, ZoneState
+from flashtrain.spec import Opcode, Persistency, ZoneAction, ZoneState
 
 from .errors import refusal
 from .session import Session
@@ -49,6 +49,11 @@ class Stream:
         self.shape = shape
         self.block_bytes = shape.block_bytes
         self.zone_size = shape.zone_size
+
+    @property
+    def durable(self) -> bool:
+        """Whether an append that has completed survives a loss of power, without a flush."""
+        return self.area is not None and self.area.persistency is Persistency.NON_VOLATILE
 
     def zone_of(self, extent: Extent) -> int:
         return extent.lba // self.zone_size
