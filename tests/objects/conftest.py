@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from flashtrain.objects.filesystem import FlashFileSystem
 from tests.nvme.helpers import Served, served
 from tests.objects.helpers import connect

@@ -12,6 +12,16 @@ def connect(target: Served, **options: Any) -> FlashFileSystem:
     return FlashFileSystem(host, port, skip_instance_cache=True, **options)
 
 
+LEASE = 0.02
+
+
+def connect_after_kill(target: Served) -> FlashFileSystem:
+    """A client that soon gives up others as dead, as there are none; its connection lives as long as ever."""
+    one = connect(target)
+    one.store.leases.seconds = LEASE
+    return one
+
+
 def url(target: Served, path: str) -> str:
     host, port = target.address
     return f"flash://{host}:{port}/{path}"

@@ -6,57 +6,14 @@ Every object is then old or new, and whole.
 import errno
 import random
 import time
-from collections.abc import Callable
 
 import pytest
 
-from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.objects.filesystem import FlashFileSystem
 from tests.nvme.helpers import Served, served
-from tests.objects.helpers import connect
+from tests.objects.cuts import Cut, Killed, kill
+from tests.objects.helpers import LEASE, connect_after_kill
 from tests.objects.model import Change, Objects, content, random_change
-
-LEASE = 0.4
-
-
-class Killed(BaseException):
-    """The end of a client's process."""
-
-
-class Cut:
-    """Ends something in front of the n-th command from now on, or behind it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.left = -1
-        self.happened = False
-        self._act: Callable[[], None] = lambda: None
-        self._behind = False
-        original = ClientQueue.submit
-
-        def submit(queue: ClientQueue, entry, data=b""):
-            self.left -= 1
-            if self.left == 0:
-                self.happened = True
-                if self._behind:
-                    number = original(queue, entry, data)
-                    self._act()
-                    return number
-                self._act()
-            if self.left < 0 and self.happened and self._act is kill:
-                kill()
-            return original(queue, entry, data)
-
-        monkeypatch.setattr(ClientQueue, "submit", submit)
-
-    def arm(self, commands: int, act: Callable[[], None], behind: bool) -> None:
-        self.left, self._act, self._behind, self.happened = commands, act, behind, False
-
-    def disarm(self) -> None:
-        self.left, self.happened = -1, False
-
-
-def kill() -> None:
-    raise Killed
 
 
 def patient(fs: FlashFileSystem, change: Change) -> None:
@@ -80,7 +37,7 @@ def run(seed: int, cut: Cut, target: Served, changes: int, power: bool) -> int:
     """Random changes, half of them cut; how many were cut and not made."""
     rng = random.Random(seed)
     model: Objects = {}
-    fs, lost = connect(target, lease=LEASE), 0
+    fs, lost = connect_after_kill(target), 0
     for _ in range(changes):
         change = random_change(rng, model, 6000)
         if rng.random() < 0.5:
@@ -96,7 +53,7 @@ def run(seed: int, cut: Cut, target: Served, changes: int, power: bool) -> int:
         except (Killed, OSError):
             pass
         cut.disarm()
-        late = connect(target, lease=LEASE)
+        late = connect_after_kill(target)
         found = content(late)
         assert found in ([change.after] if made else [model, change.after]), change.text
         lost += found != change.after

@@ -12,11 +12,11 @@ from flashtrain.nvme.client.authentication import Offer
 from flashtrain.nvme.client.host import DEFAULT_HOST as DEFAULT_HOST_NQN
 from flashtrain.nvme.client.host import Host
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
+from flashtrain.nvme.wire.statuses import TargetStatus
 
 from .url import Address
 
 DEFAULT_NQN = "nqn.2025-01.example.flashtrain:device"
-_CONNECT_INVALID_HOST = 0x184
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,12 @@ class Session:
                 keep_alive=int(a.lease * 500),
             )  # fmt: skip
         except CommandFailed as error:
-            if error.status == _CONNECT_INVALID_HOST:
-                text = f"{a.address}: host {a.host_nqn!r} may not connect to {a.nqn!r}"
-                raise PermissionError(errno.EACCES, text) from error
+            refusals: dict[int, str] = {
+                TargetStatus.CONNECT_INVALID_HOST: f"host {a.host_nqn!r} may not connect to {a.nqn!r}",
+                TargetStatus.AUTHENTICATION_REQUIRED: f"{a.nqn!r} demands a proof of a secret (dhchap_secret)",
+            }
+            if (text := refusals.get(error.status)) is not None:
+                raise PermissionError(errno.EACCES, f"{a.address}: {text}") from error
             raise ConnectionError(f"{a.address}: {error}") from error
         except ProtocolError as error:
             if "authentication" in str(error):

@@ -47,11 +47,10 @@ class Store:
         self._names_stream = names
         self._session = Session(target)
         self._streams = Streams(self._session)
-        self._lease = target.lease
-        leases = Leases(target.lease)
-        self.names = Names(self._session, lambda: self._streams.named(names), leases)
-        self._space = Space(self.names, leases)
-        self._reclaim = Reclaim(self._session, self.names, leases, self._space)
+        self.leases = Leases(target.lease)
+        self.names = Names(self._session, lambda: self._streams.named(names), self.leases)
+        self._space = Space(self.names, self.leases)
+        self._reclaim = Reclaim(self._session, self.names, self.leases, self._space)
         self._writing: set[Unnamed] = set()
 
     @property
@@ -145,7 +144,7 @@ class Store:
         for number, one in enumerate(objects, state.following):
             self._check(tree, state, one, paths)
             if not self._space.owns(state, one.stream, one.extents):
-                raise ClaimLost(one.path, self._lease)
+                raise ClaimLost(one.path, self.leases.seconds)
             before = state.entries.get(one.path)
             created = now if before is None else before.created
             entries[one.path] = Entry(number, one.size, created, now, tuple(one.extents))
