@@ -1,4 +1,4 @@
-"""The log of names moves to the next zone: cut behind each of its commands."""
+"""The log of names moves to the next zone: cut at each of its commands."""
 
 import time
 
@@ -11,8 +11,11 @@ from tests.objects.model import content
 
 
 @pytest.mark.parametrize("power", [False, True], ids=["a client dies", "the power fails"])
-def test_a_cut_behind_each_command(monkeypatch, power):
-    """The folder is there or not, all else is there, and the names go on."""
+def test_a_cut_at_each_command(monkeypatch, power):
+    """The client dies behind a command, or the power fails in front of it.
+
+    The folder is there or not, all else is there, and the names go on.
+    """
     cut, made = Cut(monkeypatch), []
     with served("tiny", node="objects") as target:
         fs = connect_after_kill(target)
@@ -23,7 +26,7 @@ def test_a_cut_behind_each_command(monkeypatch, power):
                 fs.touch("objects/x", truncate=False)
             assert fs.store.names.epoch == epoch
             act = (lambda: target.run(target.target.lose_power())) if power else kill
-            cut.arm(command, act, behind=True)
+            cut.arm(command, act, behind=not power)
             try:
                 fs.mkdir(f"objects/{command}")
             except (Killed, ConnectionError):

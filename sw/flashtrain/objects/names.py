@@ -117,10 +117,10 @@ class Names:
                 continue
             log = NamesZone(self._stream, number)
             log.read(info, late)
-            if log.hole:
-                return False
             if log.foreign:
                 foreign = number
+            elif log.hole:
+                return False
             if log.state is not None and (best is None or log.epoch > best.epoch):
                 best = log
         if best is not None and not best.check():

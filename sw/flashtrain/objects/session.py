@@ -111,7 +111,7 @@ class Session:
         except CommandFailed as error:
             refusals: dict[int, str] = {
                 TargetStatus.CONNECT_INVALID_HOST: f"host {a.host_nqn!r} may not connect to {a.nqn!r}",
-                TargetStatus.AUTHENTICATION_REQUIRED: f"{a.nqn!r} demands a proof of a secret (dhchap_secret)",
+                TargetStatus.AUTHENTICATION_REQUIRED: f"{a.nqn!r} demands a secret (dhchap_secret)",
             }
             if (text := refusals.get(error.status)) is not None:
                 raise PermissionError(errno.EACCES, f"{a.address}: {text}") from error

@@ -77,7 +77,9 @@ class Store:
             return Tree(self.names.sync(), self._folders())
 
     def _folders(self) -> list[str]:
-        return [name for name in self._streams.all() if name != self._names_stream]
+        return [
+            name for name, one in self._streams.all().items() if name != self._names_stream and one.lasting
+        ]
 
     def stream(self, path: str) -> Stream:
         """The stream of an object."""
@@ -86,7 +88,11 @@ class Store:
             raise PermissionError(
                 errno.EACCES, f"stream {name!r} keeps the names of objects; it has no other"
             )
-        return self._streams.named(name)
+        stream = self._streams.named(name)
+        if not stream.lasting:
+            text = f"stream {name!r} is volatile: it is empty after a loss of power, so it keeps no objects"
+            raise PermissionError(errno.EACCES, text)
+        return stream
 
     # Data.
 

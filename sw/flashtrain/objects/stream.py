@@ -51,6 +51,11 @@ class Stream:
         self.zone_size = shape.zone_size
 
     @property
+    def lasting(self) -> bool:
+        """Whether flushed data outlast a loss of power, as they do in the streams of other targets."""
+        return self.area is None or self.area.persistency is Persistency.NON_VOLATILE
+
+    @property
     def durable(self) -> bool:
         """Whether an append that has completed survives a loss of power, without a flush."""
         return self.area is not None and self.area.persistency is Persistency.NON_VOLATILE
