@@ -29,8 +29,8 @@ class ObjectReader(AbstractBufferedFile):
 class ObjectWriter(io.BufferedIOBase):
     """An object that gets its name, and replaces one that has it, when the file is closed.
 
-    Nothing is there without that: after :meth:`discard`, after an error in a `with` block, if an error passes
-    while the file is closed, and if nobody closes the file.
+    Without that nothing is there. The file is given up by :meth:`discard`, by an error in its `with` block or
+    one that passes while it is closed, and if nobody closes it.
 
     - autocommit: False in a transaction, which gives the name at its end.
     - discarded: it never gets a name.

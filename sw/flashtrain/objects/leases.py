@@ -10,7 +10,7 @@ from .state import State, ZoneKey, ZoneNote
 class Leases:
     """A claim ends when this client has seen no sign of life of its owner for the time of a lease.
 
-    The clocks of hosts need not agree, as each measures by its own.
+    Hosts may differ in their time of day, as each measures a time that has passed.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -30,7 +30,7 @@ _FRESH_SECONDS = 1.0
 
 
 class Names:
-    """The names as this client knows them, and its changes to them.
+    """The names as this client has read them, and its changes to them.
 
     - leases: the claims to zones.
     """

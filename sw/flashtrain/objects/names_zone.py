@@ -15,8 +15,8 @@ _HOLE_BYTES = 1 << 20
 class NamesZone:
     """Reads the log of a zone, and goes on from where it was.
 
-    A record counts if it follows the last one that counts: a writer that did not know the one before it has
-    lost a race, and repeats its change. So all readers agree on the names, whatever the writers do.
+    A record counts if its number follows that of the last one that counts. A writer that did not know the one
+    before has lost a race, and repeats its change. So all readers agree on the names.
 
     Members
     -------

@@ -2,16 +2,14 @@
 
 A part begins a block. Its header has these fields, then comes its body, and zeros to the end of the block:
 
-| bytes | field |
-|---|---|
-| 0 to 7 | `FTNAMES1` |
-| 8 | 1: a change, 2: a snapshot |
-| 10 to 13 | the part's number, and the number of parts |
-| 16 to 23 | the epoch of the zone: snapshots are counted |
-| 24 to 31 | the sequence number of the record |
-| 32 to 39 | a random number that parts of one record have in common |
-| 40 to 47 | bytes of the body, and its CRC-32 |
-| 48 to 51 | the CRC-32 of bytes 0 to 47 |
+    bytes 0 to 7     `FTNAMES1`
+    8                1: a change, 2: a snapshot
+    10 to 13         the part's number, and the number of parts
+    16 to 23         the epoch of the zone: snapshots are counted
+    24 to 31         the sequence number of the record
+    32 to 39         a random number that parts of one record have in common
+    40 to 47         bytes of the body, and its CRC-32
+    48 to 51         the CRC-32 of bytes 0 to 47
 
 The bodies of all parts together are JSON, compressed (RFC 1950).
 """

@@ -72,7 +72,7 @@ class Store:
     # Look.
 
     def tree(self) -> Tree:
-        """What there is now."""
+        """Objects and folders as they are now."""
         with self._session.lock:
             return Tree(self.names.sync(), self._folders())
 

@@ -24,7 +24,7 @@ def no_folder(path: str) -> NotADirectoryError:
 
 
 class Tree:
-    """Looks at a state. `streams` are the folders that always exist, beside the root."""
+    """A view of a state. `streams` are the folders that always exist, beside the root."""
 
     def __init__(self, state: State, streams: list[str]) -> None:
         self._state = state
