@@ -3,8 +3,8 @@
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
-spec <- sweep <- cli;  training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
-spec <- linux.
+training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
+spec <- sweep <- cli;  spec <- linux.
 spec <- cdriver.
 The roots follow: hw <- sw <- sim.
 """

@@ -29,8 +29,8 @@ class ObjectReader(AbstractBufferedFile):
 class ObjectWriter(io.BufferedIOBase):
     """An object that gets its name, and replaces one that has it, when the file is closed.
 
-    Without that nothing is there. The file is given up by :meth:`discard`, by an error in its `with` block or
-    one that passes while it is closed, and if nobody closes it.
+    Without that nothing is there. :meth:`discard` drops it, and so does an error that leaves the `with` block.
+    The same holds for an error that passes while the file is closed, and if nobody closes it.
 
     - autocommit: False in a transaction, which gives the name at its end.
     - discarded: it never gets a name.

@@ -33,8 +33,8 @@ def _omit_absent(error: OSError) -> None:
 class FlashFileSystem(AbstractFileSystem):
     """Objects in streams. `flash://host:port/stream/object` is the URL of one.
 
-    Each operation sees what all clients have done before it. Each change is one record in the stream of names,
-    whole or not at all.
+    Each operation sees what all clients have done before it. Each change is whole or not at all: one record in
+    the stream of names.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The stream behind a namespace: the vendor specific bytes of Identify Namespace (NVM figure 97, 4095:384)."""
+"""The stream behind a namespace: the vendor specific bytes of Identify Namespace (NVM figure 97)."""
 
 import struct
 from dataclasses import dataclass
