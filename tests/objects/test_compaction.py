@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from flashtrain.objects import names
 from tests.nvme.helpers import served
 from tests.objects.cuts import Cut, Killed, kill
 from tests.objects.helpers import LEASE, connect_after_kill
@@ -65,4 +66,20 @@ def test_a_power_failure_in_each_of_many_compactions(monkeypatch):
             cut.disarm()
             assert fs.cat("objects/x") == bytes([turn])
             time.sleep(0.01)
+        fs.close()
+
+
+def test_a_log_in_a_long_zone(monkeypatch):
+    """It is compacted long before its zone is full, but not again and again when there are many names."""
+    with served("small", node="objects") as target:
+        fs = connect_after_kill(target)
+        monkeypatch.setattr(names, "MOST_LOG_BYTES", 40 << 10)
+        for _ in range(30):
+            fs.touch("objects/x", truncate=not fs.exists("objects/x"))
+        assert 3 <= fs.store.names.epoch <= 5
+        monkeypatch.setattr(names, "MOST_LOG_BYTES", 0)
+        before = fs.store.names.epoch
+        for _ in range(12):
+            fs.touch("objects/x", truncate=False)
+        assert 3 <= fs.store.names.epoch - before <= 4
         fs.close()

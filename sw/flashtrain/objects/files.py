@@ -29,14 +29,17 @@ class ObjectReader(AbstractBufferedFile):
 class ObjectWriter(io.BufferedIOBase):
     """An object that gets its name, and replaces one that has it, when the file is closed.
 
-    Without that nothing is there. :meth:`discard` drops it, and so does an error that leaves the `with` block.
-    The same holds for an error that passes while the file is closed, and if nobody closes it.
+    Without that nothing is there. :meth:`discard` drops it, and so does an error that leaves the `with` block
+    or passes while the file is closed. A file that nobody closes is dropped, too.
 
     - autocommit: False in a transaction, which gives the name at its end.
     - discarded: it never gets a name.
     """
 
-    def __init__(self, store: Store, path: str, exclusive: bool, autocommit: bool, batch: int) -> None:
+    def __init__(
+        self, fs: AbstractFileSystem, store: Store, path: str, exclusive: bool, autocommit: bool, batch: int
+    ) -> None:
+        self.fs = fs
         self._store = store
         self._unnamed = store.begin(path, exclusive)
         size = self._unnamed.stream.block_bytes

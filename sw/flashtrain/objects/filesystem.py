@@ -33,8 +33,8 @@ def _omit_absent(error: OSError) -> None:
 class FlashFileSystem(AbstractFileSystem):
     """Objects in streams. `flash://host:port/stream/object` is the URL of one.
 
-    Each operation sees what all clients have done before it. Each change is whole or not at all: one record in
-    the stream of names.
+    Each operation sees what all clients have done before it. Each change is whole or not at all, as it is one
+    record in the stream of names.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class FlashFileSystem(AbstractFileSystem):
             return ObjectReader(self, stored, block_size=block_size, cache_options=cache_options, **options)
         if mode in ("wb", "xb"):
             batch = block_size or WRITE_BYTES
-            return ObjectWriter(self.store, path, mode == "xb", autocommit, batch)
+            return ObjectWriter(self, self.store, path, mode == "xb", autocommit, batch)
         raise ValueError(f"{path}: mode {mode!r}; an object is read or written whole: expected rb, wb or xb")
 
     def cat_file(self, path: Any, start: int | None = None, end: int | None = None, **options: Any) -> bytes:

@@ -24,6 +24,9 @@ from .stream import WRITABLE, Stream
 MOST_LOG_BYTES = 16 << 20
 """A longer log is compacted although its zone has room, as each client reads all of it at its start."""
 
+_MOST_GROWTH = 4
+"""But one of many names may be so many times as long as its snapshot."""
+
 _MOST_ATTEMPTS = 200
 _IN_FLIGHT_SECONDS = 2.0
 _FRESH_SECONDS = 1.0
@@ -181,8 +184,9 @@ class Names:
         size = self._stream.block_bytes
         used = log.pointer - info.start
         blocks = sum(len(part) for part in parts) // size
+        short = used * size < MOST_LOG_BYTES or used < _MOST_GROWTH * log.snapshot_blocks
         # A block stays free, so that a zone is full only when somebody has finished it.
-        return info.state in WRITABLE and used + blocks < info.capacity and used * size < MOST_LOG_BYTES
+        return info.state in WRITABLE and used + blocks < info.capacity and short
 
     def _append(self, zone: int, parts: list[bytes]) -> bool:
         try:
@@ -211,7 +215,7 @@ class Names:
         after.zones.update({key: after.note(key).claimed(self._leases.owner) for key in dirty})
         record = Record(Kind.SNAPSHOT, epoch, after.sequence, token, after.packed())
         parts = packed(record, self._stream.block_bytes, self._most_bytes)
-        self._require_room(parts, change)
+        self._require_room(parts, change, self._report[zone].capacity)
         info = self._report[zone]
         if sum(map(len, parts)) // self._stream.block_bytes + 1 > info.room:
             self._finish(zone)  # it has the rest of somebody's attempt
@@ -221,9 +225,8 @@ class Names:
         self._clean(dirty, connection)
         return True
 
-    def _require_room(self, parts: list[bytes], change: Change) -> None:
-        """A change that adds names leaves a quarter of a zone for changes that delete some."""
-        capacity = min(info.capacity for info in self._report)
+    def _require_room(self, parts: list[bytes], change: Change, capacity: int) -> None:
+        """A change that adds names leaves a quarter of the zone for changes that delete some."""
         blocks = sum(map(len, parts)) // self._stream.block_bytes
         grows = any(path not in self.state.entries for path, entry in change.entries.items() if entry)
         if blocks > (capacity * 3 // 4 if grows else capacity - 2):

@@ -20,7 +20,8 @@ class NamesZone:
 
     Members
     -------
-    zone: its number. state: the names; None without a whole snapshot. epoch: of the snapshot.
+    zone: its number. state: the names; None without a whole snapshot. epoch: of the snapshot, which ends
+    after `snapshot_blocks`.
     pointer: the block from which on nothing has been read.
     sealed: the zone accepts no more data, and all of it has been read.
     hole: a block in front of the write pointer has no record, since an append may be in flight.
@@ -33,7 +34,7 @@ class NamesZone:
         self._first = b""
         self.zone = zone
         self.state: State | None = None
-        self.epoch = 0
+        self.epoch = self.snapshot_blocks = 0
         self.pointer = zone * stream.zone_size
         self.sealed = self.hole = False
         self.same = True
@@ -94,6 +95,7 @@ class NamesZone:
         if self.state is None:
             if record.kind is Kind.SNAPSHOT:
                 self.state, self.epoch = State.unpack(record.document, record.sequence), record.epoch
+                self.snapshot_blocks = self.pointer - self.zone * self._stream.zone_size
         elif (
             record.kind is Kind.CHANGE
             and record.epoch == self.epoch
