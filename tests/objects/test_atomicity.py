@@ -34,10 +34,10 @@ def cut(monkeypatch) -> Cut:
 
 
 def run(seed: int, cut: Cut, target: Served, changes: int, power: bool) -> int:
-    """Random changes, half of them cut; how many were cut and not made."""
+    """Random changes, half of them cut; how many were."""
     rng = random.Random(seed)
     model: Objects = {}
-    fs, lost = connect_after_kill(target), 0
+    fs, cuts = connect_after_kill(target), 0
     for _ in range(changes):
         change = random_change(rng, model, 6000)
         if rng.random() < 0.5:
@@ -52,11 +52,10 @@ def run(seed: int, cut: Cut, target: Served, changes: int, power: bool) -> int:
             made = True
         except (Killed, OSError):
             pass
-        cut.disarm()
+        cuts += cut.disarm()
         late = connect_after_kill(target)
         found = content(late)
         assert found in ([change.after] if made else [model, change.after]), change.text
-        lost += found != change.after
         model = found
         if power:
             assert content(fs) == model  # the client goes on with another connection
@@ -65,14 +64,14 @@ def run(seed: int, cut: Cut, target: Served, changes: int, power: bool) -> int:
             fs._ended.detach()  # a process that is killed releases nothing
             fs = late
     fs.close()
-    return lost
+    return cuts
 
 
 def test_a_client_that_dies(seed, cut):
     with served("tiny", node="objects") as target:
-        assert run(seed, cut, target, 80, power=False)
+        assert run(seed, cut, target, 80, power=False) > 5
 
 
 def test_a_device_that_loses_its_power(seed, cut):
     with served("tiny", node="objects") as target:
-        assert run(seed, cut, target, 80, power=True)
+        assert run(seed, cut, target, 80, power=True) > 5
