@@ -45,7 +45,7 @@ def run(seed: int, cut: Cut, target: Served, changes: int, power: bool) -> int:
             model = change.after
             continue
         act = (lambda: target.run(target.target.lose_power())) if power else kill
-        cut.arm(rng.randrange(1, 30), act, behind=rng.random() < 0.5)
+        cut.arm(rng.randrange(1, rng.choice([6, 12, 30])), act, behind=rng.random() < 0.5)
         made = False
         try:
             change.run(fs)
