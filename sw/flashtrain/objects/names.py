@@ -246,7 +246,7 @@ class Names:
                     return zone
         # All are full or claimed: by writers that have lost the power, or by clients that are gone.
         for zone in order:
-            if zone != last and self._leases.free(self.state, self._key(zone)):
+            if zone != last and self._is_ours(self._key(zone)):
                 if self._report[zone].state in WRITABLE:
                     return zone
                 if self._report[zone].state is ZoneState.FULL:
@@ -270,11 +270,14 @@ class Names:
         keys = []
         for zone, info in enumerate(self._report):
             key = self._key(zone)
-            ours = self._leases.free(self.state, key) or self.state.note(key).owner == self._leases.owner
             used = info.state in WRITABLE or info.state is ZoneState.FULL
-            if zone != successor and used and info.state is not ZoneState.EMPTY and ours:
+            if zone != successor and used and info.state is not ZoneState.EMPTY and self._is_ours(key):
                 keys.append(key)
         return keys
+
+    def _is_ours(self, key: ZoneKey) -> bool:
+        """Whether no other client has a claim; one of this client is from a clean-up that was cut short."""
+        return self._leases.free(self.state, key) or self.state.note(key).owner == self._leases.owner
 
     def _clean(self, keys: list[ZoneKey], connection: int) -> None:
         """Reset zones that this client has claimed by this connection, and release them."""

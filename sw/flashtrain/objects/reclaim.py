@@ -45,7 +45,7 @@ class Reclaim:
     def _full(self, stream: Stream, blocks: int) -> OSError:
         state = self._names.state
         claimed = sum(
-            bool(note.owner) and note.owner != self._leases.owner and not self._leases.free(state, key)
+            bool(note.owner) and note.owner != self._leases.owner and not self._space.may_claim(state, key)
             for key, note in state.zones.items()
             if key.nsid == stream.nsid
         )
@@ -75,7 +75,7 @@ class Reclaim:
             if (key := ZoneKey(stream.nsid, zone)) in state.zones
             and (info.state is ZoneState.FULL or info.state in WRITABLE)
             and info.state is not ZoneState.EMPTY
-            and self._leases.free(state, key)
+            and self._space.may_claim(state, key)
         ]
 
     def _freeing(self, state: State, keys: Iterable[ZoneKey]) -> Change:
@@ -106,7 +106,7 @@ class Reclaim:
                 for zone, info in enumerate(report)
                 if zone != key.zone and info.state in WRITABLE
                 and (info.state is ZoneState.EMPTY or ZoneKey(stream.nsid, zone) in state.zones)
-                and self._leases.free(state, ZoneKey(stream.nsid, zone))
+                and self._space.may_claim(state, ZoneKey(stream.nsid, zone))
             )  # fmt: skip
             if room >= live[key.zone] and self._move(stream, state, key):
                 return True
@@ -123,7 +123,7 @@ class Reclaim:
         stream.flush()
 
         def build(state: State) -> Change:
-            if not self._leases.free(state, key) or not self._space.owns(
+            if not self._space.may_claim(state, key) or not self._space.owns(
                 state, stream, [extent for extents in moved.values() for extent in extents]
             ):
                 raise NoRoom

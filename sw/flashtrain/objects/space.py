@@ -59,6 +59,11 @@ class Space:
                 self._current.pop(stream.nsid)
             return placed, len(part)
 
+    def may_claim(self, state: State, key: ZoneKey) -> bool:
+        """Whether nobody uses a zone; a claim of this client may be from an operation that was cut short."""
+        forgotten = state.note(key).owner == self._leases.owner and key not in self._claimed
+        return forgotten or self._leases.free(state, key)
+
     def done(self, state: State, all_of_them: bool = False) -> dict[ZoneKey, ZoneNote]:
         """The notes of zones without this client's claims; all but for those of zones with room."""
         kept = set() if all_of_them else set(self._current.values())
@@ -118,7 +123,7 @@ class Space:
         begun, empty = [], []
         for zone, info in enumerate(report):
             key = ZoneKey(stream.nsid, zone)
-            if key == without or info.state not in WRITABLE or not self._leases.free(state, key):
+            if key == without or info.state not in WRITABLE or not self.may_claim(state, key):
                 continue
             if info.state is ZoneState.EMPTY:
                 empty.append((state.note(key).freed, zone))
