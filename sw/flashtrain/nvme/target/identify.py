@@ -9,6 +9,8 @@ from enum import IntEnum
 
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.nvme.wire.stream_area import StreamArea
+from flashtrain.spec import Port
 
 from .events import MOST_REQUESTS
 from .features import ZONE_EVENTS
@@ -127,7 +129,9 @@ class Identify:
         data[33] = 0b001  # unwritten blocks read as zeros
         data[104:120] = one.uuid.bytes
         struct.pack_into("<HBB", data, 128, 0, one.block_bytes.bit_length() - 1, 0)
-        return bytes(data)
+        stream = one.stream
+        area = StreamArea(stream.name, stream.access(Port.HOST), stream.persistency, stream.retention)
+        return bytes(data) + area.packed()
 
     def _zoned_namespace(self, one: Namespace) -> bytes:
         data = bytearray(STRUCTURE_BYTES)
