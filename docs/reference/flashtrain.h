@@ -588,6 +588,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
     STREAM(1, storage, 1, 2, 3, 3, 1, 0, 0, 0), \
     STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
 
+/* Node *objects*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_OBJECTS(STREAM) \
+    STREAM(1, objects, 1, 2, 3, 1, 100, 0, 0, 0), \
+    STREAM(2, names, 1, 2, 3, 1, 1, 0, 0, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
 /* Byte addresses within the register map. */
 #define FLASHTRAIN_PORT_ADDRESS(port, reg) (FLASHTRAIN_PORT_BASE + (port) * FLASHTRAIN_PORT_STRIDE + (reg))
 #define FLASHTRAIN_STREAM_ADDRESS(nsid, reg) \
