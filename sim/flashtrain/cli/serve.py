@@ -110,6 +110,7 @@ COMMAND = Command(
   flashtrain serve                                    small, through the RTL, for hosts of this machine
   flashtrain serve --link functional --preset behemoth
   flashtrain serve --image flash.img                  what Linux writes is there in the next run
+  flashtrain serve --node objects --image flash.img   objects by URL (docs/objects.md)
   flashtrain serve --allow-host nqn.2014-08.org.example:host
   nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2025-01.example.flashtrain:device
 
