@@ -6,8 +6,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host.device import STATE_STREAMS, Device, open_device
+from flashtrain.host.device import STATE_STREAMS, Device
 from flashtrain.host.link import Link
+from flashtrain.host.opening import open_device
 from flashtrain.host.queues.entries import CompletionEntry, defined_result
 from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
 from flashtrain.spec.registers import Control, Register
