@@ -241,7 +241,7 @@ def test_connections_that_come_and_go(target, host):
     for number in range(1000):
         with socket.create_connection(target.address) as sock:
             sock.sendall((b"", REQUEST[:9], REQUEST, REQUEST + connect)[number % 4])
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60  # a loaded machine is slow
     while target.connections() > 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert target.connections() == 2
