@@ -15,8 +15,12 @@ from flashtrain.rtl.channel.read_buffer.read_lookup import ReadLookup
 from flashtrain.rtl.channel.write_buffer.page_sets import PageSets
 from flashtrain.rtl.channel.write_buffer.program_results import ProgramResults
 from flashtrain.rtl.channel.write_buffer.write_buffer import SetIdentities
+from flashtrain.rtl.codec.decoder_lane import DecoderLane
+from flashtrain.rtl.codec.encoder import Encoder
+from flashtrain.rtl.codec.page_verdict import PageVerdict
 from flashtrain.rtl.datapath.read_pipeline import ReadSplitter
 from flashtrain.rtl.datapath.read_return import ReadReturn, ReturnArbiter
+from flashtrain.rtl.datapath.slice_writer import SliceWriter
 from flashtrain.rtl.datapath.write_pipeline import WriteFetch
 from flashtrain.rtl.datapath.write_splitter import WriteSplitter
 from flashtrain.rtl.die.command.control import CommandControl
@@ -56,6 +60,7 @@ def front_end_plan(config: FmsConfig) -> Plan:
             RegisterFile, SubmissionFetch, Decoder, CommandTracker, CompletionWriter, WriteMux, AxiGuard,
             StreamMerge, ZoneManager, ZoneAllocator, ZoneReport, EraseBroadcast, WriteSplitter, WriteFetch,
             ReadSplitter, ReadReturn, ReturnArbiter, Stopwatch, Counters, Seconds, RegisterSlices,
+            *((Encoder, DecoderLane, PageVerdict, SliceWriter) if config.codec else ()),
         ),
         restless=("stopwatch", "counters", "seconds"),
         # Channels do not read these.
