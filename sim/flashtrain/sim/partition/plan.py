@@ -55,9 +55,8 @@ from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.partition.options import Plan
 from flashtrain.spec import FmsConfig
 
-
 _CODEC = (Encoder, DecoderLane, LineMemory, DelayLine, PageVerdict, SliceWriter)
-"""Line memories and delay lines change in every cycle: in parts of their own they keep no other logic awake."""
+"""Line memories and delay lines change in every cycle: parts of their own keep no other logic awake."""
 
 
 def front_end_plan(config: FmsConfig) -> Plan:
