@@ -14,8 +14,8 @@ from cocotb.types import Logic
 
 PERIOD_NS = 2
 
-HIGH = Logic(1)
-"""To compare bits with in every cycle: with the number 1 each comparison makes a `Logic` of it."""
+LOW, HIGH = Logic(0), Logic(1)
+"""To compare bits with in every cycle: with a number each comparison makes a `Logic` of it."""
 
 
 def pack(layout: data.Layout, **fields: int) -> int:
