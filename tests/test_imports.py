@@ -2,9 +2,9 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
-host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  spec <- sweep <- cli;
+host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
 training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
-spec <- linux.
+spec <- sweep <- cli;  native <- qemu <- linux.
 spec <- cdriver.
 The roots follow: hw <- sw <- sim.
 """
@@ -29,6 +29,7 @@ ALLOWED = {
     "traces": {"spec", "host"},
     "io": {"spec", "host"},
     "nvme": {"spec", "host", "io"},
+    "objects": {"spec", "host", "nvme"},
     "ssd": {"spec", "native", "traces"},
     "training": {"spec", "native", "numerics", "host"},
     "checkpoint": {"spec", "numerics", "host", "training"},
@@ -51,7 +52,8 @@ ALLOWED = {
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "sim"},
-    "linux": {"spec"},
+    "qemu": {"spec", "native"},
+    "linux": {"spec", "qemu"},
     "cli": {
         "spec",
         "rtl",

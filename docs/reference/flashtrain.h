@@ -33,7 +33,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
     }
 }
 
-/* I/O commands (NVM figure 12, ZNS figure 23; 80h and up vendor specific). */
+/* I/O commands (NVM Command Set 1.0, Figure 12; ZNS 1.1, Figure 23; from 80h on the vendor's). */
 #define FLASHTRAIN_OPCODE_FLUSH 0x00
 #define FLASHTRAIN_OPCODE_WRITE 0x01
 #define FLASHTRAIN_OPCODE_READ 0x02
@@ -49,7 +49,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPCODE_GENERATION 0x88 /* ZSA field holds a GenerationAction */
 #define FLASHTRAIN_OPCODE_RESTORE 0x8c /* recovery: entries of the tables; ZSA field holds a RestoreAction */
 
-/* Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24). */
+/* Status code type in bits 10:8, status code in bits 7:0. */
 #define FLASHTRAIN_STATUS_SUCCESS 0x00
 #define FLASHTRAIN_STATUS_INVALID_OPCODE 0x01
 #define FLASHTRAIN_STATUS_INVALID_FIELD 0x02
@@ -79,16 +79,27 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATUS_ACCESS_DENIED 0x286
 #define FLASHTRAIN_STATUS_UNWRITTEN_BLOCK 0x287
 
-/* Zone send action, ZSA (ZNS figure 44). */
+/* Zone send action, ZSA (ZNS 1.1, Figure 44). */
 #define FLASHTRAIN_ZONE_ACTION_CLOSE 0x01
 #define FLASHTRAIN_ZONE_ACTION_FINISH 0x02
 #define FLASHTRAIN_ZONE_ACTION_OPEN 0x03
 #define FLASHTRAIN_ZONE_ACTION_RESET 0x04
+#define FLASHTRAIN_ZONE_ACTION_OFFLINE 0x05
 
-/* Zone receive action, ZRA (ZNS figure 40): the plain report only. */
+/* Zone receive action, ZRA (ZNS 1.1, Figure 40): the plain report only. */
 #define FLASHTRAIN_ZONE_REPORT_REPORT_ZONES 0x00
 
-/* Zone state, ZS (ZNS figure 37). */
+/* Reporting options, ZRASF: the zones that a report has (ZNS 1.1, Figure 42). */
+#define FLASHTRAIN_REPORT_FILTER_ALL 0x00
+#define FLASHTRAIN_REPORT_FILTER_EMPTY 0x01
+#define FLASHTRAIN_REPORT_FILTER_IMPLICITLY_OPEN 0x02
+#define FLASHTRAIN_REPORT_FILTER_EXPLICITLY_OPEN 0x03
+#define FLASHTRAIN_REPORT_FILTER_CLOSED 0x04
+#define FLASHTRAIN_REPORT_FILTER_FULL 0x05
+#define FLASHTRAIN_REPORT_FILTER_READ_ONLY 0x06
+#define FLASHTRAIN_REPORT_FILTER_OFFLINE 0x07
+
+/* Zone state, ZS (ZNS 1.1, Figure 37). */
 #define FLASHTRAIN_ZONE_STATE_EMPTY 0x01
 #define FLASHTRAIN_ZONE_STATE_IMPLICITLY_OPEN 0x02
 #define FLASHTRAIN_ZONE_STATE_EXPLICITLY_OPEN 0x03
@@ -208,10 +219,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised; falls when, after a disable, the tensor buffer is let go */
 #define FLASHTRAIN_STATE_FATAL 0x02 /* a fault that only a reset clears */
 #define FLASHTRAIN_STATE_IDLE 0x04 /* no command in flight, no die busy, nothing to erase or reclaim */
-#define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written with a value past its queue and ignored; cleared by a reset */
+#define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written past its queue or without a completion queue, and ignored; cleared by a reset */
 #define FLASHTRAIN_STATE_RECOVERING 0x10 /* only INSPECT and RESTORE are taken */
 
-/* Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1. */
+/* Offsets within a port's window. Bases are multiples of 64 bytes; sizes are entries - 1, and not 0. */
 #define FLASHTRAIN_PORT_REGISTER_SQ_BASE_LOW 0x00
 #define FLASHTRAIN_PORT_REGISTER_SQ_BASE_HIGH 0x04
 #define FLASHTRAIN_PORT_REGISTER_SQ_SIZE 0x08
@@ -360,7 +371,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RECORD_FLAG_COPIED 0x04 /* a refresh has not ended */
 #define FLASHTRAIN_RECORD_FLAG_COPY_WHOLE 0x08 /* the spare zone of that refresh has all the content */
 
-/* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
+/* Fields of the 64-byte submission entry (NVM Express Base 2.0, Figure 87). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64
 #define FLASHTRAIN_SUBMISSION_OPCODE 0, 8
 #define FLASHTRAIN_SUBMISSION_FUSE 8, 2
@@ -375,7 +386,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_DWORDS 384, 32 /* dwords - 1 (zone management receive) */
 #define FLASHTRAIN_SUBMISSION_ACTION 416, 8 /* ZSA, ZRA, GenerationAction */
 #define FLASHTRAIN_SUBMISSION_SELECT_ALL 424, 1 /* zone management send */
-#define FLASHTRAIN_SUBMISSION_REPORT_OPTIONS 424, 8 /* zone management receive; 00h: all zones */
+#define FLASHTRAIN_SUBMISSION_REPORT_OPTIONS 424, 8 /* zone management receive: ReportFilter */
 #define FLASHTRAIN_SUBMISSION_PARTIAL 432, 1 /* zone management receive */
 #define FLASHTRAIN_SUBMISSION_PAGES 432, 8 /* update: pages of gradients of a tile */
 #define FLASHTRAIN_SUBMISSION_COPIES 440, 8 /* update: pages of 16-bit copies of a tile */
@@ -395,7 +406,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_SPARE 480, 16 /* and which spare block of the plane it is, from 0 */
 #define FLASHTRAIN_SUBMISSION_PSDT_SGL 1
 
-/* Fields of the 16-byte completion entry (Base figures 90 and 93). */
+/* Fields of the 16-byte completion entry (NVM Express Base 2.0, Figures 90 and 93). */
 #define FLASHTRAIN_COMPLETION_BYTES 16
 #define FLASHTRAIN_COMPLETION_RESULT 0, 64 /* append, update: the assigned LBA */
 #define FLASHTRAIN_COMPLETION_STORED 32, 16 /* append to a stream with a codec: blocks that it takes */
@@ -406,15 +417,17 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_COMPLETION_CID 96, 16
 #define FLASHTRAIN_COMPLETION_PHASE 112, 1
 #define FLASHTRAIN_COMPLETION_STATUS 113, 11 /* SC in 7:0, SCT in 10:8 */
+#define FLASHTRAIN_COMPLETION_DO_NOT_RETRY 127, 1 /* DNR */
 
-/* The header of a zone report (ZNS figure 36). */
+/* The header of a zone report (ZNS 1.1, Figure 36). */
 #define FLASHTRAIN_REPORT_HEADER_BYTES 64
 #define FLASHTRAIN_REPORT_HEADER_ZONES 0, 64
 
-/* Fields of the 64-byte zone descriptor of a report (ZNS figure 37); the report header is as long. */
+/* Fields of the 64-byte zone descriptor of a report (ZNS 1.1, Figure 37). */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_BYTES 64
 #define FLASHTRAIN_ZONE_DESCRIPTOR_ZONE_TYPE 0, 8 /* 2: sequential write required */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_STATE 12, 4
+#define FLASHTRAIN_ZONE_DESCRIPTOR_FINISH_RECOMMENDED 17, 1 /* FZR */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_RESET_RECOMMENDED 18, 1 /* RZR */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_CAPACITY 64, 64 /* blocks */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_START 128, 64 /* ZSLBA */
@@ -515,6 +528,18 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RECORD_MOMENTS 16
 #define FLASHTRAIN_WORD_BYTES 4 /* of optimizer state */
 
+/* Factory marks of bad blocks (flashtrain.spec.bad_blocks). */
+#define FLASHTRAIN_MARK 0x00 /* the first byte */
+#define FLASHTRAIN_MARK_MOST_WRONG_BITS 1 /* in that byte */
+#define FLASHTRAIN_MARK_LEAST_ZEROS 2 /* of the bits that are ones in every identity */
+#define FLASHTRAIN_MARK_MOST_WRONG_OTHERS 4 /* of the bits of the other bytes */
+
+/* The key of a page (flashtrain.spec.randomizer). */
+#define FLASHTRAIN_KEY_WORD_BYTES 4 /* of a word of the page */
+#define FLASHTRAIN_KEY_HALF_BITS 16 /* of a half of the network */
+#define FLASHTRAIN_KEY_PAGE_BITS 12 /* of the half that begins with the page, below the plane */
+#define FLASHTRAIN_KEY_ROUND_CONSTANTS {0x243f, 0x6a88, 0x85a3, 0x08d3, 0x1319, 0x8a2e, 0x0370, 0x7344, 0xa409, 0x3822} /* an initialiser */
+
 /* Words of state of a parameter, by optimizer: an initialiser. */
 #define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3}
 
@@ -561,6 +586,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Node *serve*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
 #define FLASHTRAIN_NODE_SERVE(STREAM) \
     STREAM(1, storage, 1, 2, 3, 3, 1, 0, 0, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
+/* Node *objects*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_OBJECTS(STREAM) \
+    STREAM(1, objects, 1, 2, 3, 1, 100, 0, 0, 0), \
+    STREAM(2, names, 1, 2, 3, 1, 1, 0, 0, 0), \
     STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
 
 /* Byte addresses within the register map. */

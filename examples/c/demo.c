@@ -17,6 +17,8 @@ static const struct ft_config config = {
     .note_bytes = 256,
     .command_polls = 1000000, /* times the duration of a pause */
     .state_polls = 1000000,
+    .corrects_errors = false, /* as the device's configuration says */
+    .randomizes = false,
 };
 
 static struct ft_device device;
@@ -61,7 +63,7 @@ static enum ft_error check(uint32_t zone, uint32_t first, uint32_t count) {
 enum ft_error demo(const struct ft_platform* platform, bool new_flash, uint32_t* stored) {
     struct ft_zone zone;
     enum ft_error error = ft_init(&device, platform, &config, work, sizeof work);
-    if (error == FT_OK) error = new_flash ? ft_format(&device, true) : ft_recover(&device, NULL);
+    if (error == FT_OK) error = new_flash ? ft_format(&device, false) : ft_recover(&device, NULL);
     if (error != FT_OK) return error;
     error = ft_report(&device, FLASHTRAIN_PORT_HOST, INPUTS, 0, &zone, 1);
     if (error == FT_OK && zone.room < BLOCKS) /* full, or closed by a power cut: begin anew */

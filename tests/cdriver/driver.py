@@ -13,6 +13,7 @@ from flashtrain.spec import NodeTable, Port
 from flashtrain.spec.streams import UPDATE_NODE
 
 from .library import (
+    BadBlock,
     Commit,
     Config,
     Entry,
@@ -46,8 +47,7 @@ class Error(IntEnum):
     FOREIGN_CONTENT = 13
     JOURNAL_DAMAGED = 14
     JOURNAL_TOO_LONG = 15
-    REFRESH = 16
-    SPARES = 17
+    SPARES = 16
 
 
 class DriverError(Exception):
@@ -99,6 +99,7 @@ class CDriver:
         values = {
             "queue_entries": 16, "note_bytes": 256, "command_polls": 100_000, "state_polls": 100_000,
             "corrects_errors": int(link.config.code is not None),
+            "randomizes": int(link.config.randomizer),
         } | options  # fmt: skip
         self.config = Config(self._streams, len(self._streams), **values)
         self.info = Info()
@@ -125,7 +126,7 @@ class CDriver:
             raised, self._raised = self._raised, None
             raise raised
         if error:
-            status = self.library.ft_last_status(self._device) if error is Error.STATUS else 0
+            status = self.library.ft_last_status(self._device) if error in (Error.STATUS, Error.SPARES) else 0
             raise DriverError(name, error, status)
 
     def do(self, name: str, *arguments: Any) -> None:
@@ -155,6 +156,21 @@ class CDriver:
         zones = (Zone * self.get("ft_zones", nsid))()
         self.do("ft_report", port, nsid, 0, zones, len(zones))
         return list(zones)
+
+    def bad_blocks(self) -> list[tuple[int, int, int, int, int | None]]:
+        """As `flashtrain.host.recovery.marks.BadBlock`."""
+        blocks = (BadBlock * self.get("ft_bad_blocks", None, 0))()
+        assert self.get("ft_bad_blocks", blocks, len(blocks)) == len(blocks)
+        return [
+            (
+                one.channel,
+                one.die,
+                one.plane,
+                one.block,
+                None if one.replacement == 0xFFFF else one.replacement,
+            )
+            for one in blocks
+        ]
 
     def entry(self, nsid: int) -> tuple[Entry, bytes]:
         """A stream's entry in the journal, and its note."""

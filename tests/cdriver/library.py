@@ -35,7 +35,7 @@ class Config(c.Structure):
     _fields_ = [
         ("streams", c.POINTER(Stream)), ("stream_count", c.c_uint), ("queue_entries", c.c_uint),
         *((name, c.c_uint32) for name in ("scratch_bytes", "note_bytes", "command_polls", "state_polls")),
-        ("corrects_errors", c.c_bool),
+        ("corrects_errors", c.c_bool), ("randomizes", c.c_bool),
     ]  # fmt: skip
 
 
@@ -102,14 +102,22 @@ class Commit(c.Structure):
 class Recovered(c.Structure):
     _fields_ = [
         ("clean", c.c_bool),
-        *((name, c.c_uint32) for name in ("records", "erased", "retired")),
+        *((name, c.c_uint32) for name in ("records", "erased", "retired", "spares", "bad", "unusable")),
+        ("refreshing", c.c_bool),
         ("blocks", c.c_uint64 * MAX_STREAMS),
+    ]
+
+
+class BadBlock(c.Structure):
+    _fields_ = [
+        *((name, c.c_uint8) for name in ("channel", "die", "plane")),
+        *((name, c.c_uint16) for name in ("block", "replacement")),
     ]
 
 
 TYPES = (
     None, Platform, Stream, Config, Info, Requirements, Request, Zone, Step, Tile, Statistics, Entry, Commit,
-    Recovered,
+    Recovered, BadBlock,
 )  # fmt: skip
 """In the order of `shim_size`; the device has no type here."""
 
@@ -157,6 +165,7 @@ OTHERS = {
     "ft_error_text": (c.c_char_p, [c.c_int]),
     "ft_data_address": (_U64, [_P]),
     "ft_zones": (_U32, [_P, _U8]),
+    "ft_bad_blocks": (_U32, [_P, _P, _U32]),
     "ft_last_status": (c.c_uint16, [_P]),
     "ft_counter": (_U64, [_P, _U32]),
     "ft_channel_counter": (_U64, [_P, _U32, _U32]),

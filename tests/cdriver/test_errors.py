@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from flashtrain.host import FunctionalLink, open_device
-from flashtrain.host.recovery.journal_record import ZoneCopy
 from flashtrain.spec import Port, ZoneAction, preset
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.registers import Register, State
 from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE
 
+from .both_drivers import flash_of
 from .driver import CDriver, DriverError, Error, Request, streams_of
 from .library import Commit, Requirements, Step, Tile
-from .test_recovery import flash_of
 
 TINY = preset("tiny")
 BLOCK = TINY.geometry.page_bytes
@@ -265,12 +264,6 @@ def test_a_record_of_many_blocks_is_too_long(link):
     untouched(link, Error.JOURNAL_TOO_LONG, note_bytes=0)
 
 
-def test_a_refresh_that_has_not_ended(link):
-    with open_device(link=link, node=UPDATE_NODE) as device:
-        device._journal.begin_copy(ZoneCopy(0, 1))
-    untouched(link, Error.REFRESH)
-
-
 def test_a_damaged_journal(link):
     driver = CDriver(link)
     driver.do("ft_format", True)
@@ -282,20 +275,6 @@ def test_a_damaged_journal(link):
         spoilt[50] ^= 1
         journal.pages[page] = journal.pages[page]._replace(data=bytes(spoilt))
     untouched(link, Error.JOURNAL_DAMAGED)
-
-
-def test_a_device_with_spare_blocks():
-    link = FunctionalLink(preset("tiny_ecc"), 1 << 18)
-    driver = CDriver(link)
-    refused(lambda: driver.do("ft_format", False), Error.SPARES)
-    refused(driver.recover, Error.SPARES)
-    driver.do("ft_format", True)
-    data = np.arange(BLOCK, dtype=np.uint16).astype(np.uint8)
-    driver.append(CORE, 3, 0, data)
-    driver.do("ft_stream_reset", HOST, 1)
-    driver.do("ft_shutdown")
-    with open_device(link=link, node=UPDATE_NODE, recover=True) as device:
-        assert np.array_equal(device.stream("trained").read_blocks(0, 1), data)
 
 
 def test_pointers_may_be_missing(driver):

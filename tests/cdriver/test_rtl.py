@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from random import Random
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from flashtrain.host import RegisterError, open_device
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Port, Status, ZoneState, preset
+from flashtrain.spec.bad_blocks import marked_pages
 from flashtrain.spec.optimizer import Input
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import UPDATE_NODE
@@ -192,3 +194,38 @@ def test_acknowledged_appends_survive_cuts_at_random_cycles(link, seed):
         driver.recover()
         for lba, expected in kept.items():
             assert np.array_equal(driver.read(CORE, 1, lba, 2), expected)
+
+
+def test_bad_blocks_and_both_drivers(seed):
+    """Marked blocks, and blocks whose erases fail; the arrays raise an error if a marked one is touched."""
+    random = Random(seed)
+    with RtlLink(preset("tiny_ecc"), 8 << 20) as link:
+        g = link.config.geometry
+        places = [(channel, 0, plane) for plane in range(g.planes) for channel in range(g.channels)]
+        marked = [(*place, random.randrange(g.blocks)) for place in places]
+        for where in marked:
+            link.mark_block(*where, page=random.choice(marked_pages(g.pages)), whole=random.random() < 0.5)
+        for number, place in enumerate(places):
+            link.break_block(*place, number // 2)  # of the zones that are allocated first
+        driver = CDriver(link)
+        driver.do("ft_format", False)
+        assert [one[:4] for one in driver.bad_blocks()] == sorted(
+            marked, key=lambda one: (one[3], one[2::-1])
+        )
+        bad, data = driver.bad_blocks(), content(driver, 13)
+        driver.append(HOST, 1, 0, data)
+        link.power_cycle()
+
+        with open_device(link=link, node=UPDATE_NODE, recover=True) as device:
+            assert list(device.bad_blocks) == bad
+            assert np.array_equal(device.stream("inputs").read_blocks(0, 13), data)
+            device.stream("trained").append(data)
+            spares = device.recovered.spares
+            device.shutdown()
+
+        driver = CDriver(link)
+        report = driver.recover()
+        assert (report.clean, report.bad) == (True, len(marked))
+        assert report.spares >= spares > 0
+        assert np.array_equal(driver.read(CORE, 1, 0, 13), data)
+        assert np.array_equal(driver.read(CORE, 3, 0, 13), data)

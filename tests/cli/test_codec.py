@@ -1,6 +1,7 @@
 """`flashtrain codec`."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from flashtrain.cli import codec
 from flashtrain.cli.main import main
 from flashtrain.perf.codec.alternatives import ALTERNATIVES
 
+OWN = Path(__file__).parents[2] / "examples" / "networks" / "own_network.py"
 FEW = ["codec", "ratios", "--iterations", "1", "--batch", "64", "--network", "mlp"]
 
 
@@ -27,6 +29,15 @@ def test_networks(capsys):
     assert text.startswith("bytes of FP32 per byte in each code; pages of 4096 bytes\n\nmlp ")
     assert "\nconvnet " in text and text.count("\nall ") == 2 and text.count("\nall, masks raw") == 2
     assert "relu.positive" not in text, "masks have no row of their own"
+
+
+def test_a_network_of_the_user(capsys):
+    network = f"{OWN}:NETWORK"
+    assert main(["codec", "ratios", "--iterations", "1", "--batch", "32", "--network", network]) == 0
+    text = capsys.readouterr().out
+    assert "\nown " in text and "\ngelu1.x " in text and "dropout" not in text
+    assert main(["codec", "ratios", "--network", "none"]) == 2
+    assert "network 'none': expected one of mlp, wide" in capsys.readouterr().err
 
 
 def test_for_machines(file, capsys, monkeypatch):

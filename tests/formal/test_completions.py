@@ -12,7 +12,8 @@ event, and its events come after its opening and no more of them than it said; a
 has a cid that no other command in flight has. Answers and retirements may be refused for any time.
 
 Of `CompletionWriter` with 2 sources: each answer taken makes one burst of one entry, with two beats, the
-second one the last, in any order of the ready signals; the entry carries the answer's result, cid and status.
+second one the last, in any order of the ready signals; the entry carries the answer's result, cid and status,
+and the DNR of that status.
 Nothing is assumed.
 
 Unbounded, by induction.
@@ -190,6 +191,11 @@ class OneEntry(Theorem):
             with m.If(beats == 1):
                 self.claim(m, field(Completion.cid) == item.cid)
                 self.claim(m, field(Completion.status) == item.status)
+                final = Signal(init=1)
+                for retried in (Status.SUCCESS, 0x004, 0x082, 0x280):
+                    with m.If(item.status == retried):
+                        m.d.comb += final.eq(0)
+                self.claim(m, field(Completion.do_not_retry) == final)
             with m.Else():
                 self.claim(m, axi.w.payload.data == item.result)
         self.witness(m, finished & (item.status != 0) & ~burst)

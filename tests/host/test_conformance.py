@@ -44,7 +44,7 @@ def test_a_wrong_status_is_found(monkeypatch):
 
 
 def test_wrong_data_are_found(monkeypatch):
-    spoil_one(monkeypatch, Storage, "read", lambda pages: [page ^ 1 for page in pages])
+    spoil_one(monkeypatch, Storage, "read", lambda pages: [bytes([page[0] ^ 1]) + page[1:] for page in pages])
     with pytest.raises(Mismatch, match=r"the data differ from byte 0 on"):
         compare()
 

@@ -41,9 +41,10 @@ def test_raw_entries():
 def test_completion():
     raw = bytes.fromhex("8877665544332211 0500 0100 cdab") + (0x1B9 << 1 | 1).to_bytes(2, "little")
     completion = parse_completion(raw)
-    assert completion == (0xABCD, Status.ZONE_IS_FULL, 0x1122334455667788, 5, 1)
+    assert completion == (0xABCD, Status.ZONE_IS_FULL, 0x1122334455667788, 5, 1, False)
     assert not completion.ok and isinstance(completion.status, Status)
-    assert parse_completion(bytes(14) + b"\xfe\x0f").status == 0x7FF
+    odd = parse_completion(bytes(14) + b"\xfe\x8f")
+    assert odd.status == 0x7FF and odd.do_not_retry
 
 
 def test_command_errors_say_it_all():
@@ -65,11 +66,13 @@ def test_reports_are_read_as_far_as_they_go():
         return head + numbers + tail
 
     nothing = (1 << 64) - 1, (1 << 32) - 1
-    data = (3).to_bytes(64, "little") + descriptor(2, 24, 32, 40, 7, 4) + descriptor(0xE, 24, 64, *nothing, 0)
+    data = (3).to_bytes(64, "little") + descriptor(2, 24, 32, 40, 7, 2) + descriptor(0xE, 24, 64, *nothing, 4)
     assert parse_report(data) == [
-        ZoneInfo(32, ZoneState.IMPLICITLY_OPEN, 24, 40, time=7, reset_recommended=True),
-        ZoneInfo(64, ZoneState.FULL, 24, None),
+        ZoneInfo(32, ZoneState.IMPLICITLY_OPEN, 24, 40, time=7, finish_recommended=True),
+        ZoneInfo(64, ZoneState.FULL, 24, None, reset_recommended=True),
     ]
+    assert all(zone.is_old for zone in parse_report(data))
+    assert not ZoneInfo(0, ZoneState.EMPTY, 24, 0).is_old
     assert [zone.room for zone in parse_report(data + bytes(10))] == [16, 0]
     assert parse_report((1).to_bytes(64, "little") + data[64:]) == parse_report(data)[:1]
 

@@ -33,6 +33,8 @@ def test_settings_are_read_back(link):
         (base, 0x20),
         (base + 4, 0x10),
         (port_register(1, PortRegister.CQ_SIZE), 0x10000),
+        (port_register(1, PortRegister.CQ_SIZE), 0),
+        (port_register(0, PortRegister.SQ_SIZE), 0),
         (Register.CHANNEL_SELECT, 2),
         (Register.ZONE_SELECT, 16),
         (Register.CONTROL, 16),
@@ -72,7 +74,7 @@ def test_streams_that_are_not_valid(link, zones, attributes):
         link.write_register(Register.CONTROL, Control.ENABLE)
         device._dispatcher.enabled = True
         flush = raw_entry(opcode=Opcode.FLUSH, nsid=7)
-        assert device.submit_raw(Port.CORE, flush).status == Status.INVALID_NAMESPACE
+        assert device.submit_raw(Port.CORE, flush).status == Status.INVALID_FIELD
 
 
 def test_storage_is_sparse():

@@ -123,17 +123,34 @@ def test_parts_of_log_pages(host):
             host.log_page(page, length, offset=offset)
 
 
-def test_features(host):
-    assert host.set_feature(7, 3 | 3 << 16) == 7 | 7 << 16
-    for feature, value, status in (
-        (7, 0xFFFF, 0x002),
-        (0x81, 0, 0x00C),
-        (0x7F, 0, 0x002),
-        (1 | 1 << 31, 0, 0x10D),
-    ):
-        with pytest.raises(CommandFailed) as refused:
-            host.set_feature(feature, value)
-        assert refused.value.status == status
+def test_features(target):
+    with target.host(queues=0) as host:
+        assert host.set_feature(7, 3 | 3 << 16) == 7 | 7 << 16
+        for feature, value, nsid, status in (
+            (7, 0xFFFF, 0, 0x002),
+            (0x81, 0, 0, 0x00C),
+            (0x7F, 0, 0, 0x002),
+            (1 | 1 << 31, 0, 0, 0x10D),
+            (1, 3, 0, 0x10E),
+            (1, 0, 1, 0x10F),
+            (5, 1 << 16, 2, 0x00B),
+        ):
+            with pytest.raises(CommandFailed) as refused:
+                host.set_feature(feature, value, nsid)
+            assert refused.value.status == status
+
+
+def test_the_number_of_queues_is_settled_by_the_first_queue(host):
+    with pytest.raises(CommandFailed) as refused:
+        host.set_feature(7, 3 | 3 << 16)
+    assert refused.value.status == 0x00C
+
+
+def test_the_error_log_is_as_long_as_the_controller_says(host):
+    entries = host.identify(1)[262] + 1
+    assert host.log_page(1, 64, offset=64 * (entries - 1)) == bytes(64)
+    with pytest.raises(CommandFailed):
+        host.log_page(1, 64, offset=64 * entries + 4)
 
 
 def test_event_requests_have_a_limit(host):

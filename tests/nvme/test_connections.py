@@ -104,7 +104,7 @@ def test_wrong_digests(target):
         queue = host.io[0]
         from flashtrain.nvme.client.queue import _Sent
 
-        queue._sent[500] = _Sent(entry, b"", bytearray())
+        queue._sent[500] = _Sent(b"", bytearray())
         queue.socket.sendall(header + digest(header) + bytes(BLOCK) + bytes(4))
         answer = queue.wait(500).answer
         assert (answer.status, answer.do_not_retry) == (0x022, False)

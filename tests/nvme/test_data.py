@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from flashtrain.nvme.client.host import data_command
+from flashtrain.nvme.client.host import data_command, read_command
 from flashtrain.nvme.errors import CommandFailed
 from flashtrain.nvme.wire.commands import Entry
-from flashtrain.nvme.wire.pdu import Flags
+from flashtrain.nvme.wire.pdu import COMMAND_BYTES, COMMON, Flags, PduType
 from flashtrain.spec import Opcode, Status
 from tests.nvme.helpers import BLOCK, ZONE, zones
 
@@ -17,6 +17,19 @@ def test_what_is_appended_is_read(host, seed):
     assert host.append(1, ZONE, data) == ZONE
     assert host.append(1, ZONE, data[:BLOCK]) == ZONE + 5
     assert host.read(1, ZONE, 6) == data + data[:BLOCK]
+
+
+@pytest.mark.parametrize("flow_control", [False, True])
+def test_heads_of_the_submission_queue(target, host, flow_control):
+    """With flow control each completion has the head; without it the data of a read carry the completion."""
+    host.append(1, 0, bytes(BLOCK))
+    reads = [read_command(1, 0, 1, BLOCK) for _ in range(6)]
+    with target.host(entries=4, flow_control=flow_control) as other:
+        queue = other.io[0]
+        heads = [one.answer.sq_head for one in queue.execute_all(reads, 3)]
+        heads.append(queue.execute(Entry(Opcode.FLUSH, nsid=1)).answer.sq_head)
+    # The Connect is the first command of the queue.
+    assert heads == ([2, 3, 0, 1, 2, 3, 0] if flow_control else [*[0] * 6, 0xFFFF])
 
 
 @pytest.mark.parametrize("digests", [Flags(0), Flags.HEADER_DIGEST, Flags.DATA_DIGEST, Flags(3)])
@@ -106,8 +119,8 @@ def test_wrong_data_pointers(host):
     entry = Entry(Opcode.READ, nsid=1, cid=900, sgl_length=BLOCK, sgl_type=0x0F)
     from flashtrain.nvme.client.queue import _Sent
 
-    queue._sent[900] = _Sent(entry, b"", bytearray(BLOCK))
-    queue._send_capsule(entry, b"")
+    queue._sent[900] = _Sent(b"", bytearray(BLOCK))
+    queue.socket.sendall(COMMON.pack(PduType.COMMAND, 0, COMMAND_BYTES, 0, COMMAND_BYTES) + entry.packed())
     assert queue.wait(900).answer.status == Status.SGL_TYPE_INVALID
 
 

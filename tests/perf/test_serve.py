@@ -9,4 +9,4 @@ from flashtrain.perf.serve import serve_iops, serve_throughput
 def test_a_short_run(measure, unit):
     measured = measure("small", True)
     assert measured.unit == unit and measured.value > 0 and measured.met is not None
-    assert "of the target's processor time" in measured.note
+    assert "of processor time each in the target" in measured.note

@@ -4,7 +4,15 @@ import pytest
 
 from flashtrain.spec import Completion, Opcode, Status, Submission, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
+from flashtrain.spec.nvme import (
+    BitField,
+    GenerationAction,
+    ReportFilter,
+    ReportHeader,
+    ZoneDescriptor,
+    ZoneReport,
+    do_not_retry,
+)
 
 
 def values(kind) -> dict[str, int]:
@@ -48,14 +56,18 @@ def test_opcodes():
     ],
 )
 def test_vendor_opcodes_tell_the_direction_of_data(opcode, direction):
-    """Base figure 87: none, host to controller, controller to host, both."""
+    """NVM Express Base 2.0, Figure 87: none, host to controller, controller to host, both."""
     assert opcode >= 0x80
     assert opcode & 0b11 == direction
 
 
 def test_zone_actions():
-    assert values(ZoneAction) == {"CLOSE": 1, "FINISH": 2, "OPEN": 3, "RESET": 4}
+    assert values(ZoneAction) == {"CLOSE": 1, "FINISH": 2, "OPEN": 3, "RESET": 4, "OFFLINE": 5}
     assert values(ZoneReport) == {"REPORT_ZONES": 0}
+    assert values(ReportFilter) == {
+        "ALL": 0, "EMPTY": 1, "IMPLICITLY_OPEN": 2, "EXPLICITLY_OPEN": 3, "CLOSED": 4, "FULL": 5,
+        "READ_ONLY": 6, "OFFLINE": 7,
+    }  # fmt: skip
     assert values(GenerationAction) == {"COMMIT": 1, "PIN": 2, "RELEASE": 3}
     assert values(RestoreAction) == {"STREAM": 1, "ZONE": 2, "PHYSICAL": 3, "END": 4, "BLOCK": 5}
 
@@ -163,7 +175,17 @@ def test_completion_entry():
         "cid": (96, 16),
         "phase": (112, 1),
         "status": (113, 11),
+        "do_not_retry": (127, 1),
     }
+
+
+def test_do_not_retry():
+    """DNR where the same command would be refused again; not after what may pass."""
+    again = {one for one in Status if not do_not_retry(one)}
+    assert again == {
+        Status.SUCCESS, Status.DATA_TRANSFER_ERROR, Status.NAMESPACE_NOT_READY, Status.WRITE_FAULT,
+    }  # fmt: skip
+    assert do_not_retry(0x7FF)
 
 
 def test_zone_report():
@@ -177,6 +199,7 @@ def test_zone_report():
         "capacity": (8 * byte, 64),
         "start": (16 * byte, 64),
         "write_pointer": (24 * byte, 64),
+        "finish_recommended": (2 * byte + 1, 1),
         "reset_recommended": (2 * byte + 2, 1),
         "time": (32 * byte, 32),
     }

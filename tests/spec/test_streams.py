@@ -7,6 +7,7 @@ import pytest
 from flashtrain.spec import NODES, Access, ConfigError, NodeTable, Persistency, Port
 from flashtrain.spec.streams import (
     ACTIVATION_NODE,
+    OBJECTS_NODE,
     SINGLE_NODE,
     STORE_NODE,
     UPDATE_NODE,
@@ -56,6 +57,11 @@ TABLES = {
         (1, "storage"): ("non-volatile", "years", "read append", "read append"),
         (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
+    "objects": {
+        (1, "objects"): ("non-volatile", "years", "read append", "read"),
+        (2, "names"): ("non-volatile", "years", "read append", "read"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
+    },
 }
 
 
@@ -98,6 +104,9 @@ def test_numbers():
         (WEIGHT_NODE, 32, [19, 11, 2]),
         (STORE_NODE, 16, [2, 3, 2, 2, 5, 2]),
         (STORE_NODE, 32, [4, 8, 4, 6, 8, 2]),
+        (OBJECTS_NODE, 16, [11, 3, 2]),
+        (OBJECTS_NODE, 32, [27, 3, 2]),
+        (OBJECTS_NODE, 683, [672, 9, 2]),
         (UPDATE_NODE, 16, [2, 2, 2, 2, 2, 2, 2, 2]),
         (UPDATE_NODE, 32, [3, 6, 3, 4, 4, 4, 6, 2]),
         (UPDATE_NODE, 683, [57, 168, 57, 113, 113, 113, 60, 2]),

@@ -21,7 +21,7 @@ IMPLICIT, EXPLICIT = ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN
 READ_ONLY, OFFLINE = ZoneState.READ_ONLY, ZoneState.OFFLINE
 REFUSED = None
 
-# ZNS 3.4.3.1: state, then what each action makes of it.
+# ZNS 1.1, section 3.4.3.1: state, then what each action makes of it.
 TRANSITIONS = {
     EMPTY: {"open": EXPLICIT, "close": REFUSED, "finish": FULL, "reset": EMPTY},
     IMPLICIT: {"open": EXPLICIT, "close": CLOSED, "finish": FULL, "reset": EMPTY},
@@ -184,6 +184,7 @@ def test_all_zones_at_once(link, action, one_block):
         ZoneAction.CLOSE: {IMPLICIT: CLOSED, EXPLICIT: CLOSED},
         ZoneAction.FINISH: {IMPLICIT: FULL, EXPLICIT: FULL, CLOSED: FULL},
         ZoneAction.RESET: {IMPLICIT: EMPTY, EXPLICIT: EMPTY, CLOSED: EMPTY, FULL: EMPTY},
+        ZoneAction.OFFLINE: {READ_ONLY: OFFLINE},
     }[action]
     with open_device(link=link, node=ACTIVATION_NODE) as device:
         stream = device.stream("activations")

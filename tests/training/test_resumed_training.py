@@ -110,7 +110,7 @@ def test_what_cannot_go_on(data):
         device = open_device(link=link, node=UPDATE_NODE)
         result = train(device, data, Adam(), PinEveryCommit(), resume=True)
         assert result.begin == 0 and len(result.log.losses) == ITERATIONS, "nothing to go on from"
-        with pytest.raises(PositionError, match="begin with b'FTP1'; expected at least the 56 of a"):
+        with pytest.raises(PositionError, match="begin with b'FTP1'; expected at least the 60 of a"):
             link.power_cycle()
             device = open_device(link=link, node=UPDATE_NODE, recover=True)
             train(device, data, Adam(), PLAIN, resume=True)
@@ -132,6 +132,8 @@ def test_another_run_does_not_go_on(data):
             ({"batch": BATCH + 1}, f"a run with batch {BATCH}; expected batch {BATCH + 1}"),
             ({"optimizer": Adam(0.5)}, "a run with another optimizer"),
             ({"network": replace(NETWORK, name="other")}, "a run with another network"),
+            ({"policy": StepPolicy(Cosine(ITERATIONS))}, "another schedule, clipping or loss scale"),
+            ({"policy": StepPolicy(max_norm=1.0)}, "another schedule, clipping or loss scale"),
         ):
             link.power_cycle()
             device = open_device(link=link, node=UPDATE_NODE, recover=True)
@@ -150,7 +152,10 @@ def test_running_arrays_of_another_network():
 
 
 def test_bytes_of_a_position():
-    for position in (RunPosition(7, 5), RunPosition(7, 5, 1024.0, 3, b"running ", RunIdentity(2, 3, 4, 5))):
+    for position in (
+        RunPosition(7, 5),
+        RunPosition(7, 5, 1024.0, 3, b"running ", RunIdentity(2, 3, 4, 5, 6)),
+    ):
         assert RunPosition.unpack(position.pack()) == position
     with pytest.raises(PositionError, match="has 0 bytes"):
         RunPosition.unpack(b"")

@@ -144,6 +144,7 @@ class Command(data.StructLayout):
             "buffer_block": config.buffer_block_bits,
             "address": config.address_bits,  # of a report, in bytes
             "descriptors": g.zone_bits + 1,  # room of a report, at most the stream's zones
+            "report_filter": 3,  # ReportFilter
             "partial": 1,
             "action": 8,
             "select_all": 1,

@@ -8,7 +8,7 @@ of an array of fields takes the index.
 from collections.abc import Iterator
 from enum import IntEnum, IntFlag
 
-from . import optimizer, registers, streams
+from . import bad_blocks, optimizer, randomizer, registers, streams
 from .comments import comments, first_paragraph
 from .identity import GENERATION_LIMIT, MOST_WEAR, PageIdentity, RestoreAction
 from .journal import FIRST_PIN, MOMENTS, RecordCopy, RecordFlag, RecordHead, RecordMoment, RecordStream
@@ -18,6 +18,7 @@ from .nvme import (
     Completion,
     GenerationAction,
     Opcode,
+    ReportFilter,
     ReportHeader,
     Status,
     Submission,
@@ -46,6 +47,7 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "STATUS": Status,
     "ZONE_ACTION": ZoneAction,
     "ZONE_REPORT": ZoneReport,
+    "REPORT_FILTER": ReportFilter,
     "ZONE_STATE": ZoneState,
     "GENERATION": GenerationAction,
     "RESTORE": RestoreAction,
@@ -153,6 +155,8 @@ def header() -> str:
     constants = ((name, hex(getattr(registers, name)), "") for name in MAP_CONSTANTS)
     sections.append(_section("Constants of the register map.", constants))
     sections.append(_section("Constants of recovery, and of the journal.", _recovery()))
+    sections.append(_section("Factory marks of bad blocks (flashtrain.spec.bad_blocks).", _marks()))
+    sections.append(_section("The key of a page (flashtrain.spec.randomizer).", _key()))
     sections.append(_section("Words of state of a parameter, by optimizer: an initialiser.", _arrays()))
     sections += [_node(node) for node in streams.NODES.values()]
     return _START + "".join(sections) + _END
@@ -173,6 +177,21 @@ def _recovery() -> Iterator[tuple[str, str, str]]:
     yield "RECORD_FIRST_PIN", str(FIRST_PIN), "bit of the stream with NSID 1 in the flags; the others follow"
     yield "RECORD_MOMENTS", str(MOMENTS), ""
     yield "WORD_BYTES", str(WORD_BYTES), "of optimizer state"
+
+
+def _marks() -> Iterator[tuple[str, str, str]]:
+    yield "MARK", f"{bad_blocks.MARK:#04x}", "the first byte"
+    yield "MARK_MOST_WRONG_BITS", str(bad_blocks.MOST_WRONG_BITS), "in that byte"
+    yield "MARK_LEAST_ZEROS", str(bad_blocks.LEAST_ZEROS), "of the bits that are ones in every identity"
+    yield "MARK_MOST_WRONG_OTHERS", str(bad_blocks.MOST_WRONG_OTHERS), "of the bits of the other bytes"
+
+
+def _key() -> Iterator[tuple[str, str, str]]:
+    constants = ", ".join(f"{constant:#06x}" for constant in randomizer.ROUND_CONSTANTS)
+    yield "KEY_WORD_BYTES", str(randomizer.WORD_BYTES), "of a word of the page"
+    yield "KEY_HALF_BITS", str(randomizer.HALF_BITS), "of a half of the network"
+    yield "KEY_PAGE_BITS", str(randomizer.PAGE_BITS), "of the half that begins with the page, below the plane"
+    yield "KEY_ROUND_CONSTANTS", f"{{{constants}}}", "an initialiser"
 
 
 def _arrays() -> Iterator[tuple[str, str, str]]:

@@ -1,15 +1,15 @@
 """Commands, completions and status codes: NVMe's I/O entries with the zoned namespace command set.
 
-Numbers are those of three specifications: NVM Express Base 2.0 ("Base"), NVM Command Set 1.0 ("NVM") and
-Zoned Namespace Command Set 1.1 ("ZNS"). Opcodes from 80h are the vendor's.
+A citation names its revision: NVM Express Base 2.0, NVM Command Set 1.0, or ZNS 1.1, which is the Zoned
+Namespace Command Set. Opcodes from 80h are the vendor's.
 One logical block is one NAND page. Data pointers are a single SGL data block descriptor.
 
 Order of checks. A command is answered with the status of the *first* check that fails, on every Link:
 
 1. opcode known (`INVALID_OPCODE`);
 2. FUSE is 0, and PSDT is 01b for a command with data (`INVALID_FIELD`);
-3. namespace exists; of an update and a commit also the one in SOURCE, which is another one
-   (`INVALID_NAMESPACE`);
+3. NSID is 1 to `MAX_STREAMS` (`INVALID_NAMESPACE`), and a stream has it (`INVALID_FIELD`); of an update and a
+   commit the same of SOURCE, which is another one (`INVALID_NAMESPACE`);
 4. the port may do this to the stream (`ACCESS_DENIED`): one of read and append for reports and statistics;
    read for a read; else append, and of the source read (update) or append (commit); inspect and restore: the
    host, whatever the stream; then that write and update, and the source of an update, are of no stream with a
@@ -18,7 +18,7 @@ Order of checks. A command is answered with the status of the *first* check that
    - number of blocks within the transfer limit; on a stream with a codec, also the bound of an append and the
      expanded blocks of a read;
    - ZSLBA of an append or update is the start of a zone;
-   - so is SLBA of receive, of retire, and of send unless all zones are selected;
+   - so is SLBA of retire, and of send unless all zones are selected;
    - ZSA, ZRA, generation action, restore action and reporting options known; at least 64 bytes of report;
    - constants and statistics: as many blocks as dies;
    - update: PAGES is 1 to the planes of a die; COPIES is at most PAGES; ROWS is at least 1; the number of
@@ -37,18 +37,19 @@ Order of checks. A command is answered with the status of the *first* check that
    - inspect and restore: the controller is recovering (`COMMAND_SEQUENCE_ERROR`), all others: it is not
      (`NAMESPACE_NOT_READY`);
    - restored stream: no zone of it has been restored (`COMMAND_SEQUENCE_ERROR`);
-   - append, write, update, retire, zone and stream resets: not pinned (`NAMESPACE_WRITE_PROTECTED`);
+   - append, write, update, retire, *offline*, zone and stream resets: not pinned
+     (`NAMESPACE_WRITE_PROTECTED`);
    - read, pin; update, of its source: not uncommitted (`NAMESPACE_NOT_READY`);
    - commit: uncommitted, and every zone written at least as far as that of the source (`INVALID_FIELD`);
 9. the zone's condition, for
    - append, write and update: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`,
      `ZONE_IS_FULL`); write: SLBA is the write pointer, update: the write pointer is a multiple of
-     channels x planes (`ZONE_INVALID_WRITE`); blocks fit below the capacity (`ZONE_BOUNDARY_ERROR`); an empty
-     zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone not yet open an open one
-     (`TOO_MANY_OPEN_ZONES`);
+     channels x planes (`ZONE_INVALID_WRITE`); blocks fit below the capacity (`ZONE_BOUNDARY_ERROR`); for an
+     append to a stream with a codec its bound counts as its blocks;
    - update, of the source's zone of the same number: offline (`ZONE_IS_OFFLINE`), written as far as the
-     destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`); for an append to a stream with a
-     codec its bound counts as its blocks;
+     destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
+   - append, write and update, resources: an empty zone needs an active one (`TOO_MANY_ACTIVE_ZONES`), every
+     zone not yet open an open one (`TOO_MANY_OPEN_ZONES`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
      last block below the write pointer (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
    - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
@@ -56,13 +57,24 @@ Order of checks. A command is answered with the status of the *first* check that
      (`ZONE_BOUNDARY_ERROR`), a closed one needs an active resource (`TOO_MANY_ACTIVE_ZONES`);
    - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
 
-Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and offline to full,
-without resources; *open* empty, open or closed to explicitly open; *reset* any but read-only and offline to
-empty. With all zones selected, close applies to the open zones, and finish to the open and closed ones. Open
-applies to the closed ones, or to none if there are too few open resources for all; reset applies to all but
-read-only and offline. Retire makes a zone read-only or offline from any other state, but nothing leaves
-offline; its data stays readable while read-only. A stream reset is a reset with all zones selected: retired
-zones stay as they are.
+Transitions (ZNS 1.1, section 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and
+offline to full, without resources; *open* empty, open or closed to explicitly open; *reset* any but read-only
+and offline to empty. With all zones selected, close applies to the open zones, and finish to the open and
+closed ones. Open applies to the closed ones, or to none if there are too few open resources for all; reset
+applies to all but read-only and offline. *Offline* makes a read-only zone offline and leaves an offline one
+as it is; with all zones selected it applies to the read-only ones. Retire makes a zone read-only or offline
+from any other state, but nothing leaves offline; its data stays readable while read-only. A stream reset is a
+reset with all zones selected: retired zones stay as they are.
+
+Room among the open zones (ZNS 1.1, section 2.1.1.4.1). A command that lacks only an open resource closes an
+implicitly open zone of its stream first, the one with the lowest number. TOO_MANY_OPEN_ZONES answers it only
+if no zone of the stream is implicitly open, or if it opens all zones.
+
+A report has the zones that match its reporting options, from the zone of SLBA on. The number in its header is
+that of all of them, or with `partial` of the descriptors transferred. As many descriptors are transferred as
+fit. A full zone whose data are due (see *Age*) recommends its reset, an active one its finish.
+
+DNR is set in all refusals but those of `RETRIED`: the same command would be refused again.
 
 The result in a completion is the LBA of a successful append or update. With error correction that of a
 successful READ has two numbers: `Completion.corrected`, the most bits corrected in one page, identity and
@@ -102,9 +114,9 @@ pages that no encoder has written but whose checks and headers are right.
 
 Age. A zone is as old as its oldest data: the first append since it was empty, by register TIME. The time of a
 restored zone comes with its restore command. A zone is *expired* from an age of `Retention.limit` of its
-stream on, if the stream refuses such data. From `Retention.due` on its report recommends a reset, unless it
-is retired; the recommendation has no other effect. Either lasts for 2^31 seconds: times count modulo 2^32,
-and data from the future are fresh, so that a clock can be set back.
+stream on, if the stream refuses such data. From `Retention.due` on its data are *due*, unless it is retired:
+its report has a recommendation, which has no other effect. Either lasts for 2^31 seconds: times count modulo
+2^32, and data from the future are fresh, so that a clock can be set back.
 
 Optimizer steps on the dies (`spec.update`):
 
@@ -152,7 +164,7 @@ from typing import NamedTuple
 
 
 class Opcode(IntEnum):
-    """I/O commands (NVM figure 12, ZNS figure 23; 80h and up vendor specific)."""
+    """I/O commands (NVM Command Set 1.0, Figure 12; ZNS 1.1, Figure 23; from 80h on the vendor's)."""
 
     FLUSH = 0x00
     WRITE = 0x01
@@ -171,12 +183,13 @@ class Opcode(IntEnum):
 
 
 class ZoneAction(IntEnum):
-    """Zone send action, ZSA (ZNS figure 44)."""
+    """Zone send action, ZSA (ZNS 1.1, Figure 44)."""
 
     CLOSE = 0x01
     FINISH = 0x02
     OPEN = 0x03
     RESET = 0x04
+    OFFLINE = 0x05
 
 
 class GenerationAction(IntEnum):
@@ -188,13 +201,26 @@ class GenerationAction(IntEnum):
 
 
 class ZoneReport(IntEnum):
-    """Zone receive action, ZRA (ZNS figure 40): the plain report only."""
+    """Zone receive action, ZRA (ZNS 1.1, Figure 40): the plain report only."""
 
     REPORT_ZONES = 0x00
 
 
+class ReportFilter(IntEnum):
+    """Reporting options, ZRASF: the zones that a report has (ZNS 1.1, Figure 42)."""
+
+    ALL = 0x0
+    EMPTY = 0x1
+    IMPLICITLY_OPEN = 0x2
+    EXPLICITLY_OPEN = 0x3
+    CLOSED = 0x4
+    FULL = 0x5
+    READ_ONLY = 0x6
+    OFFLINE = 0x7
+
+
 class ZoneState(IntEnum):
-    """Zone state, ZS (ZNS figure 37)."""
+    """Zone state, ZS (ZNS 1.1, Figure 37)."""
 
     EMPTY = 0x1
     IMPLICITLY_OPEN = 0x2
@@ -210,7 +236,10 @@ RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 
 
 class Status(IntEnum):
-    """Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24)."""
+    """Status code type in bits 10:8, status code in bits 7:0.
+
+    NVM Express Base 2.0, section 3.3.3.2.1; ZNS 1.1, Figure 24.
+    """
 
     SUCCESS = 0x000
     INVALID_OPCODE = 0x001
@@ -242,6 +271,15 @@ class Status(IntEnum):
     UNWRITTEN_BLOCK = 0x287
 
 
+RETRIED = (Status.DATA_TRANSFER_ERROR, Status.NAMESPACE_NOT_READY, Status.WRITE_FAULT)
+"""Statuses without DNR: the same command may succeed later, without another one that changes its stream."""
+
+
+def do_not_retry(status: int) -> bool:
+    """DNR of a completion with this status (NVM Express Base 2.0, Figure 93)."""
+    return status != Status.SUCCESS and status not in RETRIED
+
+
 class BitField(NamedTuple):
     """`width` bits of an entry, from bit `low` counted from the entry's first byte (little endian)."""
 
@@ -266,7 +304,10 @@ def _dword(number: int, low: int = 0, width: int = 32) -> BitField:
 
 
 class Submission:
-    """Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99)."""
+    """Fields of the 64-byte submission entry (NVM Express Base 2.0, Figure 87).
+
+    The data pointer is an SGL data block descriptor (NVM Express Base 2.0, section 4.1.2).
+    """
 
     BYTES = 64
     opcode = _dword(0, 0, 8)
@@ -282,7 +323,7 @@ class Submission:
     dwords = _dword(12)  # dwords - 1 (zone management receive)
     action = _dword(13, 0, 8)  # ZSA, ZRA, GenerationAction
     select_all = _dword(13, 8, 1)  # zone management send
-    report_options = _dword(13, 8, 8)  # zone management receive; 00h: all zones
+    report_options = _dword(13, 8, 8)  # zone management receive: ReportFilter
     partial = _dword(13, 16, 1)  # zone management receive
     pages = _dword(13, 16, 8)  # update: pages of gradients of a tile
     copies = _dword(13, 24, 8)  # update: pages of 16-bit copies of a tile
@@ -305,7 +346,7 @@ class Submission:
 
 
 class Completion:
-    """Fields of the 16-byte completion entry (Base figures 90 and 93)."""
+    """Fields of the 16-byte completion entry (NVM Express Base 2.0, Figures 90 and 93)."""
 
     BYTES = 16
     result = _dword(0, 0, 64)  # append, update: the assigned LBA
@@ -317,14 +358,19 @@ class Completion:
     cid = _dword(3, 0, 16)
     phase = _dword(3, 16, 1)
     status = _dword(3, 17, 11)  # SC in 7:0, SCT in 10:8
+    do_not_retry = _dword(3, 31, 1)  # DNR
 
 
 class ZoneDescriptor:
-    """Fields of the 64-byte zone descriptor of a report (ZNS figure 37); the report header is as long."""
+    """Fields of the 64-byte zone descriptor of a report (ZNS 1.1, Figure 37).
+
+    The header of the report is as long.
+    """
 
     BYTES = 64
     zone_type = BitField(0, 8)  # 2: sequential write required
     state = BitField(12, 4)
+    finish_recommended = BitField(17, 1)  # FZR
     reset_recommended = BitField(18, 1)  # RZR
     capacity = BitField(64, 64)  # blocks
     start = BitField(128, 64)  # ZSLBA
@@ -337,10 +383,9 @@ class ZoneDescriptor:
 
 
 class ReportHeader:
-    """The header of a zone report (ZNS figure 36).
+    """The header of a zone report (ZNS 1.1, Figure 36).
 
-    The number of zones is that of the namespace from SLBA on, or with `partial` that of the descriptors
-    transferred. Bytes of the buffer past the last descriptor are left as they were.
+    Bytes of the buffer past the last descriptor are left as they were.
     """
 
     BYTES = 64

@@ -17,12 +17,14 @@ from .nvme import (
     Completion,
     GenerationAction,
     Opcode,
+    ReportFilter,
     ReportHeader,
     Status,
     Submission,
     ZoneAction,
     ZoneDescriptor,
     ZoneState,
+    do_not_retry,
 )
 from .presets import PRESETS
 from .registers import (
@@ -70,10 +72,11 @@ def reference() -> str:
 def _commands() -> Iterable[str]:
     yield from _enum("Commands", Opcode)
     yield from _enum("Zone actions", ZoneAction, level=3)
+    yield from _enum("Reporting options", ReportFilter, level=3)
     yield from _enum("Generation actions", GenerationAction, level=3)
-    rows = [(_hex(s >> 8), _hex(s & 0xFF), s.name) for s in Status]
+    rows = [(_hex(s >> 8), _hex(s & 0xFF), s.name, "set" if do_not_retry(s) else "") for s in Status]
     yield from _heading("Statuses", first_paragraph(Status))
-    yield from _table(("SCT", "SC", "name"), rows)
+    yield from _table(("SCT", "SC", "name", "DNR"), rows)
     # The rules are prose: the module's own, from "Order of checks" on, is good Markdown already.
     prose = (getdoc(nvme) or "").partition("Order of checks. ")[2]
     yield from _heading("Order of checks", prose)

@@ -55,12 +55,12 @@ class State(IntFlag):
     IDLE = 1 << 2  # no command in flight, no die busy, nothing to erase or reclaim
     BAD_DOORBELL = (
         1 << 3
-    )  # a doorbell was written with a value past its queue and ignored; cleared by a reset
+    )  # a doorbell was written past its queue or without a completion queue, and ignored; cleared by a reset
     RECOVERING = 1 << 4  # only INSPECT and RESTORE are taken
 
 
 class PortRegister(IntEnum):
-    """Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1."""
+    """Offsets within a port's window. Bases are multiples of 64 bytes; sizes are entries - 1, and not 0."""
 
     SQ_BASE_LOW = 0x00
     SQ_BASE_HIGH = 0x04

@@ -3,8 +3,9 @@
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
 support for data separation"). `SINGLE_NODE` puts both on one device. `STORE_NODE` has a stream for arrays by
 name besides, `UPDATE_NODE` three streams for state that is updated on the dies. `SERVE_NODE` has one stream
-for hosts of NVMe over TCP. Each ends with the driver's journal, which `flashtrain.host.recovery.recovery`
-needs to tell the generations of streams after a loss of power.
+for hosts of NVMe over TCP, `OBJECTS_NODE` one for objects by name and one for their names. Each ends with the
+driver's journal, which `flashtrain.host.recovery.recovery` needs to tell the generations of streams after a
+loss of power.
 """
 
 from dataclasses import dataclass, replace
@@ -100,6 +101,9 @@ class Codec(IntEnum):
 
 CATALOG = "catalog"
 """Name of the stream that keeps arrays by name (`flashtrain.host.catalog`)."""
+
+NAMES = "names"
+"""Name of the stream that keeps the names of objects (`flashtrain.objects`)."""
 
 JOURNAL = "journal"
 """Name of the stream that the driver writes its journal to (`flashtrain.host.recovery.journal`)."""
@@ -268,7 +272,19 @@ SERVE_NODE = NodeTable(
     ),
 )
 
+OBJECTS_NODE = NodeTable(
+    "objects",
+    (
+        Stream(1, "objects", _NV, Retention.YEARS, host=_RA, core=_R, share=100),
+        # The division leaves a zone over, so there are at least three: a loss of power may spoil one.
+        Stream(2, NAMES, _NV, Retention.YEARS, host=_RA, core=_R),
+        _JOURNAL,
+    ),
+)
+
 NODES = {
     table.name: table
-    for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE, STORE_NODE, UPDATE_NODE, SERVE_NODE)
-}
+    for table in (
+        ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE, STORE_NODE, UPDATE_NODE, SERVE_NODE, OBJECTS_NODE,
+    )
+}  # fmt: skip

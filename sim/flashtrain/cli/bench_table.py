@@ -59,7 +59,7 @@ SMALL_SCALE = tuple(
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
-        "serve_throughput", "serve_iops",
+        "trace_speed", "image_speed", "serve_throughput", "serve_iops",
     )
 )  # fmt: skip
 OPTIMSTORE = tuple(
@@ -71,7 +71,8 @@ OPTIMSTORE = tuple(
         "update_energy_ratio",
     )
 )  # fmt: skip
-TABLE = (*FULL_SCALE, *CODED, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"), Row(NAME, ALL))
+TINY_SCALE = (Row("wear_spread", "tiny"), Row("wave_speed", "tiny"))
+TABLE = (*FULL_SCALE, *CODED, *SMALL_SCALE, *OPTIMSTORE, *TINY_SCALE, Row(NAME, ALL))
 
 _SMALLER = {
     "behemoth_codec": "small_codec",

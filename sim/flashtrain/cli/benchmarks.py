@@ -41,6 +41,7 @@ from .bench_settings import Settings
 from .console import Console
 from .info import controller_memories
 from .model_speed import ModelSpeed
+from .observed_speed import imaged_speed, recorded_speed, waved_speed
 from .serve_speed import ServeSpeed
 
 LONG_QUEUE = 4096
@@ -186,6 +187,7 @@ BENCHMARKS = {
     "metadata_bytes": DesignBenchmark(metadata_bytes),
     "buffer_bytes": DesignBenchmark(buffer_bytes),
     "simulation_speed": Benchmark(_recorded(simulation_speed), alone=True),
+    "trace_speed": Benchmark(recorded_speed, alone=True),
     "update_adam": Benchmark(_update(ADAM), node=UPDATE_NODE),
     "update_adam_bf16": Benchmark(
         _update(Case(Adam(), GradientFormat.BF16, CopyFormat.BF16)), node=UPDATE_NODE
@@ -214,6 +216,8 @@ SYSTEM_BENCHMARKS = {
             ("model_speed_random", RANDOM),
         )
     },
+    "image_speed": SystemBenchmark(imaged_speed),
+    "wave_speed": SystemBenchmark(waved_speed),
     "serve_throughput": SystemBenchmark(ServeSpeed("serve_throughput", serve_throughput)),
     "serve_iops": SystemBenchmark(ServeSpeed("serve_iops", serve_iops)),
 }

@@ -13,11 +13,12 @@ from flashtrain.perf.codec.array_file import arrays_of
 from flashtrain.perf.codec.errors import ArrayFileError
 from flashtrain.perf.codec.ratios import TensorRatios, tensor_ratios, together, with_raw
 from flashtrain.spec.codec import PAGE_SIZES
-from flashtrain.training.data import digits
 from flashtrain.training.recipes import RECIPES
 
 from .command import Command, add_json, add_seed, at_least_one, at_least_zero
 from .console import Console, table
+from .known_recipe import NETWORKS, known_recipe
+from .train_network import add_data, data_for
 
 BATCH = 1024
 COLUMNS = {
@@ -38,13 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ratios = actions.add_parser("ratios", help="sizes of activations in each code, compared with FP32")
     source = ratios.add_mutually_exclusive_group()
     source.add_argument(
-        "--network", choices=list(RECIPES), action="append", metavar="NAME",
-        help=f"activations of a network: {', '.join(RECIPES)}; may come several times (default: all)",
+        "--network", action="append", metavar="NETWORK",
+        help=f"activations of {NETWORKS}; may come several times (default: all)",
     )  # fmt: skip
     source.add_argument(
         "--file", type=Path, action="append", metavar="FILE",
         help="float32 arrays of a .npy or .npz file instead; may come several times",
     )  # fmt: skip
+    add_data(ratios)
     ratios.add_argument(
         "--iterations", type=at_least_zero, metavar="N", help="of training before (default: the recipe's)"
     )
@@ -89,7 +91,7 @@ def _ratios(options: argparse.Namespace, console: Console) -> int:
 
 def _require_networks(options: argparse.Namespace) -> None:
     """Arrays of files take no training. Raises `ArrayFileError` for its options beside `--file`."""
-    for option in ("iterations", "batch"):
+    for option in ("iterations", "batch", "data"):
         if options.file and getattr(options, option) is not None:
             raise ArrayFileError(f"--{option}: expected with --network only, got it with --file")
 
@@ -100,12 +102,15 @@ def _sources(options: argparse.Namespace, console: Console) -> Iterator[tuple[st
         for path in options.file:
             yield path.name, dict(arrays_of(path))
         return
-    data = digits()
     for name in options.network or RECIPES:
-        recipe = RECIPES[name]
+        recipe = known_recipe(name)
+        data = data_for(name, recipe.network, options.data)
         iterations = recipe.iterations if options.iterations is None else options.iterations
         console.step(f"training {name}: {iterations} iterations")
-        yield name, saved_activations(recipe, data, iterations, options.batch or BATCH, options.seed)
+        yield (
+            recipe.network.name,
+            saved_activations(recipe, data, iterations, options.batch or BATCH, options.seed),
+        )
 
 
 def _table(title: str, rows: list[TensorRatios]) -> str:

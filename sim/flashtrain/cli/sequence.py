@@ -10,7 +10,6 @@ from flashtrain.spec import ConfigError
 from flashtrain.traces import FORMATS, save_trace
 from flashtrain.traces.recorder import TraceRecorder
 from flashtrain.training.flash_training import replay
-from flashtrain.training.recipes import RECIPES
 from flashtrain.training.report import update_document, update_lines
 from flashtrain.training.sequence import (
     Append,
@@ -39,6 +38,7 @@ from .command import Command, add_configuration, add_json, add_link, add_update,
 from .console import Console
 from .device import device_for
 from .image import add_image, require_new_image
+from .known_recipe import NETWORKS, known_recipe
 from .links import LINKS
 from .run_trace import RunTrace
 from .sequence_capture import add_sequence_capture
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     generate = actions.add_parser("generate", help="make the sequence of a network and save it")
     generate.add_argument("file", type=Path, help="file to write")
-    generate.add_argument("--network", choices=list(RECIPES), default="mlp", help="network (default: mlp)")
+    generate.add_argument("--network", metavar="NETWORK", default="mlp", help=f"{NETWORKS} (default: mlp)")
     generate.add_argument("--batch", type=at_least_one, help="examples per iteration (default: the recipe's)")
     add_update(generate)
     generate.set_defaults(action=_generate)
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _generate(options: argparse.Namespace, console: Console) -> int:
-    recipe = RECIPES[options.network]
+    recipe = known_recipe(options.network)
     batch = options.batch or recipe.batch
     sequence = training_sequence(recipe.network, batch, recipe.optimizer, UpdatePlace(options.update))
     save_sequence(sequence, options.file)

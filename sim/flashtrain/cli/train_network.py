@@ -3,21 +3,25 @@
 import argparse
 from pathlib import Path
 
-from flashtrain.spec import ConfigError
 from flashtrain.training.data import Dataset, digits
-from flashtrain.training.own import fitting, load_data, load_network, try_network
-from flashtrain.training.recipes import RECIPES, Recipe
+from flashtrain.training.networks import Network
+from flashtrain.training.own import fitting, load_data, try_network
+from flashtrain.training.recipes import Recipe
 
+from .known_recipe import NETWORKS, is_own
 from .train_options import chosen_recipe
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:
-    names = ", ".join(RECIPES)
     parser.add_argument(
         "network", nargs="?", default=argparse.SUPPRESS, metavar="NETWORK",
-        help=f"{names}, or MODULE:NAME or FILE.py:NAME (default: mlp)",
+        help=f"{NETWORKS} (default: mlp)",
     )  # fmt: skip
     parser.add_argument("--network", metavar="NETWORK", default="mlp", help="the same")
+    add_data(parser)
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, metavar="FILE",
         help=".npz with train_inputs, train_targets, test_inputs, test_targets (default: digits)",
@@ -26,16 +30,16 @@ def add_network(parser: argparse.ArgumentParser) -> None:
 
 def chosen_training(options: argparse.Namespace) -> tuple[Recipe, Dataset]:
     """Recipe and data of the options, which fit each other."""
-    own = ":" in options.network
-    if not own and options.network not in RECIPES:
-        raise ConfigError(
-            f"network {options.network!r}: expected one of {', '.join(RECIPES)}, or MODULE:NAME for your own"
-        )
-    recipe = chosen_recipe(options, load_network(options.network) if own else None)
-    if options.data is None:
-        data = fitting("the digits (--data has others)", digits(), recipe.network)
+    recipe = chosen_recipe(options)
+    return recipe, data_for(options.network, recipe.network, options.data)
+
+
+def data_for(name: str, network: Network, file: Path | None) -> Dataset:
+    """Data of this file, or the digits, for the network of this name; it tries one of the user's first."""
+    if file is None:
+        data = fitting("the digits (--data has others)", digits(), network)
     else:
-        data = load_data(options.data, recipe.network)
-    if own:
-        try_network(recipe.network, data.train)
-    return recipe, data
+        data = load_data(file, network)
+    if is_own(name):
+        try_network(network, data.train)
+    return data

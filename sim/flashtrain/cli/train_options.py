@@ -6,15 +6,14 @@ from math import inf
 
 from flashtrain.spec import ConfigError
 from flashtrain.training.activation_format import ActivationFormat
-from flashtrain.training.networks import Network
 from flashtrain.training.optimizers import OPTIMIZERS
-from flashtrain.training.recipes import RECIPES, Recipe
+from flashtrain.training.recipes import Recipe
 from flashtrain.training.schedules import Constant, Cosine, Linear, Schedule, Step, WarmUp
 from flashtrain.training.step_policy import StepPolicy
 
 from .command import above_zero, at_least_one
+from .known_recipe import known_recipe
 
-OWN_BATCH, OWN_ITERATIONS = 32, 100
 DYNAMIC = "dynamic"
 _FIRST_DYNAMIC = 65536.0
 _SCHEDULES = "constant, linear, cosine, step:N:FACTOR; behind warm-up:N, too"
@@ -48,12 +47,9 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_recipe(options: argparse.Namespace, network: Network | None) -> Recipe:
-    """The recipe of the options: of a network of the user, or else of the one that they name."""
-    if network is None:
-        known = RECIPES[options.network]
-    else:
-        known = Recipe(network, OPTIMIZERS["adam"], OWN_BATCH, OWN_ITERATIONS)
+def chosen_recipe(options: argparse.Namespace) -> Recipe:
+    """The recipe of the network that the options name, with what they change."""
+    known = known_recipe(options.network)
     optimizer = OPTIMIZERS[options.optimizer] if options.optimizer else known.optimizer
     if options.learning_rate is not None:
         optimizer = replace(optimizer, **{"learning_rate": options.learning_rate})

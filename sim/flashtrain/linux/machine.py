@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from flashtrain.qemu.emulator import PROGRAM
+
 from .packages import Packages
 
 ADDRESS = "10.0.2.100:4420"
@@ -20,10 +22,11 @@ def running(
     packages: Packages, initramfs: Path, port: int, seconds: float, processors: int = 2
 ) -> Iterator[Iterator[str]]:
     """The lines of the machine's console, as they come. The machine ends with the block, or its time."""
+    emulator = packages.emulator
     relay = f"{sys.executable} -I -S {Path(__file__).with_name('relay.py')} {port}"
     command = [
-        str(packages.program("qemu-system-x86_64")),
-        *("-L", str(packages.root / "usr/share/qemu"), "-L", str(packages.root / "usr/share/seabios")),
+        str(emulator.program(PROGRAM)),
+        *("-L", str(emulator.root / "usr/share/qemu"), "-L", str(emulator.root / "usr/share/seabios")),
         *("-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max", "-smp", str(processors)),
         *("-m", str(MEMORY_MIB), "-nographic", "-no-reboot", "-nodefaults", "-serial", "stdio"),
         *("-kernel", str(packages.kernel), "-initrd", str(initramfs)),
@@ -32,7 +35,7 @@ def running(
         *("-device", "virtio-net-pci,netdev=net,romfile="),
     ]
     process = subprocess.Popen(
-        command, env={"LD_LIBRARY_PATH": packages.library_path}, stdin=subprocess.DEVNULL,
+        command, env={"LD_LIBRARY_PATH": emulator.library_path}, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
     timer = threading.Timer(seconds, process.kill)

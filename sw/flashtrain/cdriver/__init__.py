@@ -3,6 +3,7 @@
 flashtrain_driver.h   the interface
 internal.h            what its files share
 controller.c          registers: identify, configure, enable, disable, count
+geometry.c            counts of blocks, and their places
 layout.c              the division of zones and of memory
 queues.c              entries and completions in the tensor buffer
 streams.c             appends, writes, reads, zones
@@ -15,7 +16,16 @@ record.c              a record in blocks
 moments.c             allocation times in a record
 recovery.c            recovery after a loss of power
 inspection.c          pages with their identities
-ownership.c           owners and write pointers of physical zones
+ownership.c           owners of physical zones
+spares.c              owners with pages in spare blocks
+spare_zones.c         owners with pages in spare blocks only
+write_pointers.c      write pointers of physical zones
+marks.c               factory marks of bad blocks
+randomizer.c          the key of an identity
+block_table.c         spares in the places of other blocks
+allocations.c         erase counts and the next sequence number
+restore.c             RESTORE commands
+refresh.c             the end of a refresh that the power has cut
 record_reader.c       the newest record
 checksums.c, memory.c, errors.c
 sources.py            all of it as files, with flashtrain.h

@@ -19,8 +19,7 @@ const char* ft_error_text(enum ft_error error) {
         case FT_ERR_FOREIGN_CONTENT: return "the flash was written with another table of streams";
         case FT_ERR_JOURNAL_DAMAGED: return "the newest record of the journal is corrupt";
         case FT_ERR_JOURNAL_TOO_LONG: return "the newest record of the journal exceeds the driver's memory";
-        case FT_ERR_REFRESH: return "a refresh has not ended; the Python driver ends it";
-        case FT_ERR_SPARES: return "the device has spare blocks, which this driver does not manage";
+        case FT_ERR_SPARES: return "bad blocks have used up the spare blocks: no physical zone is left";
     }
     return "unknown error";
 }

@@ -42,8 +42,7 @@ enum ft_error {
     FT_ERR_FOREIGN_CONTENT,  /* the flash was written with another table of streams */
     FT_ERR_JOURNAL_DAMAGED,  /* the newest record of the journal is corrupt */
     FT_ERR_JOURNAL_TOO_LONG, /* the newest record has more notes than the configured memory holds */
-    FT_ERR_REFRESH, /* a refresh of the Python driver has not ended: recover with that driver first */
-    FT_ERR_SPARES   /* the device has spare blocks, which this driver can neither format nor recover */
+    FT_ERR_SPARES /* bad blocks have used up the spare blocks: no physical zone is left for an append */
 };
 
 /* A short description of an error, in English. */
@@ -96,6 +95,7 @@ struct ft_config {
     uint32_t command_polls; /* polls until a command counts as unanswered */
     uint32_t state_polls;   /* polls until an enable, a disable or the erases of a format count as stuck */
     bool corrects_errors;   /* the device has a code (`code_strength` of its configuration is not 0) */
+    bool randomizes;        /* the device has a randomizer (`randomizer` of its configuration) */
 };
 
 /* Properties of the device. */
@@ -126,7 +126,7 @@ struct ft_requirements {
 struct ft_request {
     bool done;
     uint8_t port;
-    enum ft_error error; /* FT_OK, FT_ERR_STATUS or FT_ERR_DISABLED */
+    enum ft_error error; /* FT_OK, FT_ERR_STATUS, FT_ERR_SPARES or FT_ERR_DISABLED */
     uint16_t status;     /* FLASHTRAIN_STATUS_... */
     uint64_t result;     /* append, update: the lba of the first block */
 };
@@ -184,7 +184,20 @@ struct ft_recovery {
     uint32_t records;                        /* of the journal that were read */
     uint32_t erased;                         /* physical zones that were not kept */
     uint32_t retired;                        /* zones out of service */
+    uint32_t spares;                         /* spare blocks with pages of kept zones */
+    uint32_t bad;                            /* blocks with a factory mark: ft_bad_blocks */
+    uint32_t unusable;                       /* physical zones with such a block, and no spare for it */
+    bool refreshing;                         /* a refresh could not end: the next recovery tries again */
     uint64_t blocks[FLASHTRAIN_MAX_STREAMS]; /* by NSID - 1, recovered blocks of non-volatile streams */
+};
+
+#define FT_NO_BLOCK 0xffffu
+
+/* A block with a factory mark, which is never erased. */
+struct ft_bad_block {
+    uint8_t channel, die, plane;
+    uint16_t block;
+    uint16_t replacement; /* the spare in its place; FT_NO_BLOCK for a marked spare, and if none is left */
 };
 
 /* The driver's state. Its members are private. */
@@ -204,7 +217,8 @@ struct ft_journal {
     struct ft_moment moments[FLASHTRAIN_RECORD_MOMENTS];
     uint32_t number, offset, moment_count;
     uint8_t nsid, zone;
-    bool full, broken, with_floors, clean, replaced;
+    uint16_t copy_zone, copy_spare; /* of a refresh, device-wide */
+    bool full, broken, with_floors, clean, replaced, copied, copy_whole;
 };
 
 struct ft_device {
@@ -215,11 +229,12 @@ struct ft_device {
     struct ft_request orphan;
     struct ft_journal journal;
     struct ft_owner* owners;
+    struct ft_spare* spares;
     uint32_t *floors, *wear, *pointers;
     uint16_t* newest;
-    uint8_t *retired, *notes, *notes_before;
+    uint8_t *retired, *uses, *marked, *columns, *notes, *notes_before;
     uint64_t scratch, data;
-    uint32_t scratch_blocks;
+    uint32_t scratch_blocks, owner_count, spares_used;
     uint16_t first_zone[FLASHTRAIN_MAX_STREAMS], zone_count[FLASHTRAIN_MAX_STREAMS];
     bool pinned[FLASHTRAIN_MAX_STREAMS];
     uint16_t last_status;
@@ -244,19 +259,28 @@ enum ft_error ft_init(struct ft_device* device, const struct ft_platform* platfo
 
 /* Enable the controller with all streams empty.
  *
- * factory: assume that all blocks are erased and good, as on a new flash. Otherwise the controller erases
- * them, and in a node with a journal the call waits for that: FT_ERR_SPARES on a device with spare blocks,
- * whose factory marks this driver does not read.
+ * factory: assume that all blocks are erased and good, as simulated arrays are. Otherwise the controller
+ * erases them, and in a node with a journal the call waits for that. On a device with spare blocks the driver
+ * first finds the factory marks; marked blocks are never erased. After an error the controller is disabled.
  */
 enum ft_error ft_format(struct ft_device* device, bool factory);
 
 /* Enable the controller with the content that non-volatile streams had when the power failed.
  *
- * FT_ERR_ENABLED for an enabled controller; FT_ERR_SPARES, FT_ERR_REFRESH, FT_ERR_FOREIGN_CONTENT,
- * FT_ERR_JOURNAL_DAMAGED, FT_ERR_JOURNAL_TOO_LONG: the controller is disabled again, and the flash unchanged.
- * After another error, repeat the call once the controller is disabled. `report` may be NULL.
+ * A refresh of old data by the Python driver, which a loss of power has interrupted, ends here, too.
+ *
+ * FT_ERR_ENABLED for an enabled controller; FT_ERR_FOREIGN_CONTENT, FT_ERR_JOURNAL_DAMAGED,
+ * FT_ERR_JOURNAL_TOO_LONG: the controller is disabled again, and the flash unchanged. After another error,
+ * repeat the call once the controller is disabled. `report` may be NULL.
  */
 enum ft_error ft_recover(struct ft_device* device, struct ft_recovery* report);
+
+/* The number of blocks with a factory mark that the last ft_format or ft_recover has found.
+ *
+ * `blocks` gets the first `room` of them, by block. A physical zone with a marked block and no spare for it
+ * takes no appends.
+ */
+uint32_t ft_bad_blocks(const struct ft_device* device, struct ft_bad_block* blocks, uint32_t room);
 
 /* Wait for all commands, record an orderly end, and disable the controller. */
 enum ft_error ft_shutdown(struct ft_device* device);
@@ -274,11 +298,12 @@ uint8_t* ft_pointer(const struct ft_device* device, uint64_t address);
 
 /* ---- Commands, one at a time ----
  *
- * All return FT_ERR_STATUS when the device refuses the command, FT_ERR_TIMEOUT or FT_ERR_FATAL when it does
- * not answer. After FT_ERR_TIMEOUT the device may still access the data until ft_disable.
+ * All return FT_ERR_STATUS when the device refuses the command, FT_ERR_SPARES for an append or an update
+ * without a physical zone for its empty zone, and FT_ERR_TIMEOUT or FT_ERR_FATAL when it does not answer.
+ * After FT_ERR_TIMEOUT the device may still access the data until ft_disable.
  */
 
-/* The status of the last command that returned FT_ERR_STATUS, FLASHTRAIN_STATUS_... */
+/* The status of the last command that returned FT_ERR_STATUS or FT_ERR_SPARES, FLASHTRAIN_STATUS_... */
 uint16_t ft_last_status(const struct ft_device* device);
 
 /* Append blocks to a zone of a stream; *lba is where they lie. In a non-volatile stream they are durable. */

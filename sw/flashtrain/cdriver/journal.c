@@ -56,7 +56,7 @@ static enum ft_error reset_zone(struct ft_device* device, uint8_t zone) {
  */
 static enum ft_error failed(struct ft_device* device, enum ft_error error) {
     device->journal.full = true;
-    if (error != FT_ERR_STATUS) device->journal.broken = true;
+    if (error != FT_ERR_STATUS && error != FT_ERR_SPARES) device->journal.broken = true;
     return error;
 }
 
@@ -90,6 +90,7 @@ static enum ft_error append_record(struct ft_device* device, bool clean, bool re
 enum ft_error ft_write_record(struct ft_device* device) { return append_record(device, false, true); }
 
 static bool uses_spares(struct ft_device* device) {
+    if (device->spares_used) return true;
     for (uint32_t channel = 0; device->info.spare_blocks && channel < device->info.channels; ++channel)
         if (ft_channel_counter(device, channel, FLASHTRAIN_CHANNEL_COUNTER_BLOCKS_REPLACED)) return true;
     return false;

@@ -51,6 +51,16 @@ static uint64_t scratch_blocks(const struct ft_info* info, const struct ft_confi
     return least > wished ? least : wished;
 }
 
+/* Owners of physical zones, and of allocations that lie in spares only. */
+static size_t owner_room(const struct ft_info* info) {
+    const uint32_t spares = ft_spare_count(info);
+    return info->zones + (spares < info->zones ? spares : info->zones);
+}
+
+static size_t marked_bytes(const struct ft_info* info) {
+    return ft_bitmap_bytes(info->spare_blocks ? ft_blocks(info) * info->superpage : 0);
+}
+
 enum ft_error ft_requirements(const struct ft_info* info, const struct ft_config* config,
                               struct ft_requirements* needed) {
     if (!info || !config || !needed || !is_possible(info, config)) return FT_ERR_ARGUMENT;
@@ -58,9 +68,10 @@ enum ft_error ft_requirements(const struct ft_info* info, const struct ft_config
     if (least_scratch(info, config) > room) return FT_ERR_NOTE_TOO_LONG;
     const uint64_t queues = rounded_up(FLASHTRAIN_PORTS * queue_bytes(config), info->page_bytes);
     needed->memory_bytes = queues + scratch_blocks(info, config) * info->page_bytes;
-    needed->work_bytes =
-        info->zones * (sizeof(struct ft_owner) + 3 * sizeof(uint32_t) + sizeof(uint16_t) + 1) +
-        2 * (size_t)config->note_bytes;
+    needed->work_bytes = owner_room(info) * sizeof(struct ft_owner) +
+                         ft_spare_count(info) * sizeof(struct ft_spare) +
+                         info->zones * (3 * sizeof(uint32_t) + sizeof(uint16_t) + 2) + marked_bytes(info) +
+                         ft_bitmap_bytes(info->superpage) + 2 * (size_t)config->note_bytes;
     return FT_OK;
 }
 
@@ -89,12 +100,16 @@ static void divide_zones(struct ft_device* device) {
 static void divide_work(struct ft_device* device, void* work) {
     const uint32_t zones = device->info.zones;
     device->owners = work;
-    device->floors = (uint32_t*)(void*)(device->owners + zones);
+    device->spares = (struct ft_spare*)(void*)(device->owners + owner_room(&device->info));
+    device->floors = (uint32_t*)(void*)(device->spares + ft_spare_count(&device->info));
     device->wear = device->floors + zones;
     device->pointers = device->wear + zones;
     device->newest = (uint16_t*)(void*)(device->pointers + zones);
     device->retired = (uint8_t*)(device->newest + zones);
-    device->notes = device->retired + zones;
+    device->uses = device->retired + zones;
+    device->marked = device->uses + zones;
+    device->columns = device->marked + marked_bytes(&device->info);
+    device->notes = device->columns + ft_bitmap_bytes(device->info.superpage);
     device->notes_before = device->notes + device->config.note_bytes;
 }
 

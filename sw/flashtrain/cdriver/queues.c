@@ -68,6 +68,10 @@ static void encode(uint8_t* entry, const struct ft_command* command, uint16_t ci
     put(entry, FLASHTRAIN_SUBMISSION_SEQUENCE, command->sequence);
     put(entry, FLASHTRAIN_SUBMISSION_GENERATION, command->generation);
     put(entry, FLASHTRAIN_SUBMISSION_TIME, command->time);
+    put(entry, FLASHTRAIN_SUBMISSION_CHANNEL, command->channel);
+    put(entry, FLASHTRAIN_SUBMISSION_DIE, command->die);
+    put(entry, FLASHTRAIN_SUBMISSION_PLANE, command->plane);
+    put(entry, FLASHTRAIN_SUBMISSION_SPARE, command->spare);
     if (command->length) {
         put(entry, FLASHTRAIN_SUBMISSION_PSDT, FLASHTRAIN_SUBMISSION_PSDT_SGL);
         put(entry, FLASHTRAIN_SUBMISSION_ADDRESS, command->address);
@@ -104,10 +108,18 @@ enum ft_error ft_submit(struct ft_device* device, struct ft_request* request, ui
     return FT_OK;
 }
 
+static enum ft_error error_of(uint16_t status) {
+    switch (status) {
+        case FLASHTRAIN_STATUS_SUCCESS: return FT_OK;
+        case FLASHTRAIN_STATUS_INTERNAL_ERROR: return FT_ERR_SPARES;
+        default: return FT_ERR_STATUS;
+    }
+}
+
 static void finish(struct ft_device* device, struct ft_request* request, const uint8_t* completion) {
     request->status = (uint16_t)flashtrain_get(completion, FLASHTRAIN_COMPLETION_STATUS);
     request->result = flashtrain_get(completion, FLASHTRAIN_COMPLETION_RESULT);
-    request->error = request->status == FLASHTRAIN_STATUS_SUCCESS ? FT_OK : FT_ERR_STATUS;
+    request->error = error_of(request->status);
     if (request->error != FT_OK && request != &device->orphan) device->last_status = request->status;
     request->done = true;
 }

@@ -82,6 +82,16 @@ static void put_retired(struct ft_device* device, uint32_t* at) {
         }
 }
 
+/* The zones of a refresh that has not ended. */
+static void put_copy(struct ft_device* device, uint32_t* at) {
+    uint8_t copy[FLASHTRAIN_RECORD_COPY_BYTES] = {0};
+    if (device->journal.copied) {
+        flashtrain_put(copy, FLASHTRAIN_RECORD_COPY_ZONE, device->journal.copy_zone);
+        flashtrain_put(copy, FLASHTRAIN_RECORD_COPY_SPARE, device->journal.copy_spare);
+    }
+    put_bytes(device, at, copy, sizeof copy);
+}
+
 static void put_moments(struct ft_device* device, uint32_t* at) {
     for (uint32_t i = 0; i < FLASHTRAIN_RECORD_MOMENTS; ++i) {
         const bool used = i < device->journal.moment_count;
@@ -96,6 +106,8 @@ void ft_pack_record(struct ft_device* device, uint32_t number, bool clean, bool 
     uint32_t at = 0, flags = clean ? FLASHTRAIN_RECORD_FLAG_CLEAN : 0;
     ft_zero(ft_pointer(device, device->scratch), (size_t)blocks * device->info.page_bytes);
     if (replaced) flags |= FLASHTRAIN_RECORD_FLAG_REPLACED;
+    if (journal->copied) flags |= FLASHTRAIN_RECORD_FLAG_COPIED;
+    if (journal->copied && journal->copy_whole) flags |= FLASHTRAIN_RECORD_FLAG_COPY_WHOLE;
     for (unsigned i = 0; i < FLASHTRAIN_MAX_STREAMS; ++i)
         flags |= (uint32_t)journal->entries[i].pinned << (FLASHTRAIN_RECORD_FIRST_PIN + i);
     put_word(device, &at, flags);
@@ -108,7 +120,7 @@ void ft_pack_record(struct ft_device* device, uint32_t number, bool clean, bool 
     for (uint32_t zone = 0; zone < zones; ++zone) put_word(device, &at, device->floors[zone]);
     for (uint32_t zone = 0; zone < zones; ++zone) put_word(device, &at, device->wear[zone]);
     for (uint32_t zone = 0; zone < zones; ++zone) put_word(device, &at, clean ? device->pointers[zone] : 0);
-    at += FLASHTRAIN_RECORD_COPY_BYTES; /* this driver begins no refresh */
+    put_copy(device, &at);
     put_moments(device, &at);
     put_retired(device, &at);
     put_bytes(device, &at, device->notes, ft_notes_bytes(device));
@@ -149,6 +161,13 @@ static void get_retired(struct ft_device* device, uint32_t* at) {
         }
 }
 
+static void get_copy(struct ft_device* device, uint32_t* at) {
+    uint8_t copy[FLASHTRAIN_RECORD_COPY_BYTES];
+    get_bytes(device, at, copy, sizeof copy);
+    device->journal.copy_zone = (uint16_t)flashtrain_get(copy, FLASHTRAIN_RECORD_COPY_ZONE);
+    device->journal.copy_spare = (uint16_t)flashtrain_get(copy, FLASHTRAIN_RECORD_COPY_SPARE);
+}
+
 static void get_moments(struct ft_device* device, uint32_t* at) {
     struct ft_journal* journal = &device->journal;
     journal->moment_count = 0;
@@ -169,7 +188,8 @@ enum ft_error ft_parse_record(struct ft_device* device) {
     ft_clear_record(device);
     journal->number = place[0];
     const uint32_t flags = get_word(device, &at);
-    if (flags & FLASHTRAIN_RECORD_FLAG_COPIED) return FT_ERR_REFRESH;
+    journal->copied = (flags & FLASHTRAIN_RECORD_FLAG_COPIED) != 0;
+    journal->copy_whole = (flags & FLASHTRAIN_RECORD_FLAG_COPY_WHOLE) != 0;
     journal->clean = (flags & FLASHTRAIN_RECORD_FLAG_CLEAN) != 0;
     journal->replaced = (flags & FLASHTRAIN_RECORD_FLAG_REPLACED) != 0;
     for (unsigned i = 0; i < FLASHTRAIN_MAX_STREAMS; ++i) {
@@ -185,7 +205,7 @@ enum ft_error ft_parse_record(struct ft_device* device) {
     for (uint32_t zone = 0; zone < zones; ++zone) device->floors[zone] = get_word(device, &at);
     for (uint32_t zone = 0; zone < zones; ++zone) device->wear[zone] = get_word(device, &at);
     for (uint32_t zone = 0; zone < zones; ++zone) device->pointers[zone] = get_word(device, &at);
-    at += FLASHTRAIN_RECORD_COPY_BYTES;
+    get_copy(device, &at);
     get_moments(device, &at);
     get_retired(device, &at);
     get_bytes(device, &at, device->notes, (uint32_t)notes);

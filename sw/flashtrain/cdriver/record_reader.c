@@ -9,8 +9,7 @@
 static enum ft_error all_owned(struct ft_device* device, const struct ft_owner* owner, uint32_t offset,
                                uint32_t blocks, bool* owned) {
     uint32_t last, own;
-    const enum ft_error error =
-        ft_identify(device, (uint32_t)(owner - device->owners), offset, blocks, owner, NULL, &last, &own);
+    const enum ft_error error = ft_identify(device, owner->physical, offset, blocks, owner, &last, &own);
     *owned = own == blocks;
     return error;
 }
@@ -22,7 +21,6 @@ static enum ft_error all_owned(struct ft_device* device, const struct ft_owner* 
  */
 static enum ft_error step(struct ft_device* device, const struct ft_owner* owner, uint32_t* end,
                           bool* unknown, bool* record, uint32_t* blocks, uint32_t* records) {
-    const uint32_t physical = (uint32_t)(owner - device->owners);
     const bool coded = device->config.corrects_errors;
     uint32_t place[3];
     bool owned;
@@ -51,7 +49,7 @@ static enum ft_error step(struct ft_device* device, const struct ft_owner* owner
         return FT_OK;
     }
     if (*blocks > device->scratch_blocks) return FT_ERR_JOURNAL_TOO_LONG;
-    error = ft_inspect(device, physical, (uint32_t)start, *blocks);
+    error = ft_inspect(device, owner->physical, (uint32_t)start, *blocks);
     if (error != FT_OK) return error;
     if (ft_is_whole_record(device, *blocks)) {
         ++*records;
@@ -85,8 +83,8 @@ static enum ft_error read_last(struct ft_device* device, const struct ft_owner* 
 /* The journal's zones by age, the newest first; the second is NULL without one, the first, too. */
 static void journal_owners(struct ft_device* device, struct ft_owner* by_age[2]) {
     struct ft_owner* newest[2] = {NULL, NULL};
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        struct ft_owner* owner = &device->owners[physical];
+    for (uint32_t i = 0; i < device->owner_count; ++i) {
+        struct ft_owner* owner = &device->owners[i];
         if (!owner->valid || owner->nsid != device->journal.nsid) continue;
         struct ft_owner** of = &newest[owner->zone - device->first_zone[owner->nsid - 1]];
         if (!*of || owner->sequence >= (*of)->sequence) *of = owner;
@@ -104,6 +102,10 @@ enum ft_error ft_find_record(struct ft_device* device, struct ft_found* found) {
     if (!device->journal.nsid) return FT_OK;
     journal_owners(device, by_age);
     found->owner = by_age[0];
+    for (unsigned i = 0; i < 2 && by_age[i]; ++i) {
+        const enum ft_error error = ft_use_spares(device, by_age[i]);
+        if (error != FT_OK) return error;
+    }
     for (unsigned i = 0; i < 2 && by_age[i] && !found->record; ++i) {
         enum ft_error error = ft_find_pointer(device, by_age[i], 0);
         if (error == FT_OK)

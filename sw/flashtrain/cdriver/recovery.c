@@ -1,24 +1,25 @@
 /* Recovery of the content that non-volatile streams had when the power failed, from the flash alone.
  *
- * The same steps as flashtrain.host.recovery.recovery, whose result is the same, on devices without spare
- * blocks:
+ * The same steps as flashtrain.host.recovery.recovery, whose result is the same:
  *
  *  1. The controller is enabled empty, and takes only INSPECT and RESTORE.
- *  2. The first pages of all physical zones name their logical zones; the journal shows which of these are
- * stale.
- *  3. The write pointer of each kept zone is found.
- *  4. Kept zones are restored in place; other physical zones are erased.
- *  5. A record of the result is appended to the journal. A recovery right afterwards finds the same content.
+ *  2. The first pages of all physical zones and spare blocks name their logical zones; the journal shows
+ *     which of these are stale.
+ *  3. Spares of kept zones are put in their places, and the write pointer of each kept zone is found.
+ *  4. Blocks with a factory mark get spares.
+ *  5. Kept zones are restored in place; other physical zones, and spares with other content, are erased.
+ *  6. A record of the result is appended to the journal. A recovery right afterwards finds the same content.
+ *  7. A refresh that has not ended ends.
  *
- * Until step 4 nothing on the flash changes.
+ * Until step 5 nothing on the flash changes.
  */
 #include "internal.h"
 
 /* The generation of a stream that no journal records: that of its newest allocation. */
 static uint16_t newest_generation(const struct ft_device* device, uint8_t nsid) {
     const struct ft_owner* newest = NULL;
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        const struct ft_owner* owner = &device->owners[physical];
+    for (uint32_t i = 0; i < device->owner_count; ++i) {
+        const struct ft_owner* owner = &device->owners[i];
         if (owner->valid && owner->nsid == nsid && (!newest || owner->sequence > newest->sequence))
             newest = owner;
     }
@@ -44,109 +45,53 @@ static bool is_valid(const struct ft_device* device, const struct ft_owner* owne
            (!device->journal.with_floors || owner->sequence >= device->floors[owner->zone]);
 }
 
-/* Keep the newest valid physical zone of each logical one. */
+/* Keep the newest valid owner of each logical zone. */
 static void keep_newest(struct ft_device* device) {
-    for (uint32_t zone = 0; zone < device->info.zones; ++zone) device->newest[zone] = FT_NO_ZONE;
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        const struct ft_owner* owner = &device->owners[physical];
+    for (uint32_t zone = 0; zone < device->info.zones; ++zone) {
+        device->newest[zone] = FT_NO_OWNER;
+        device->uses[zone] = FT_FREE;
+    }
+    for (uint32_t i = 0; i < device->owner_count; ++i) {
+        const struct ft_owner* owner = &device->owners[i];
         if (!owner->valid || !is_valid(device, owner)) continue;
         const uint16_t known = device->newest[owner->zone];
-        if (known == FT_NO_ZONE || owner->sequence >= device->owners[known].sequence)
-            device->newest[owner->zone] = (uint16_t)physical;
+        if (known == FT_NO_OWNER || owner->sequence >= device->owners[known].sequence)
+            device->newest[owner->zone] = (uint16_t)i;
     }
     for (uint32_t zone = 0; zone < device->info.zones; ++zone) {
-        if (device->newest[zone] == FT_NO_ZONE) continue;
+        if (device->newest[zone] == FT_NO_OWNER) continue;
         struct ft_owner* owner = &device->owners[device->newest[zone]];
         owner->kept = true;
         owner->updates = device->journal.entries[owner->nsid - 1].commit != 0;
+        device->uses[owner->physical] = FT_NEEDED;
     }
+}
+
+static enum ft_error use_spares_of_kept(struct ft_device* device) {
+    enum ft_error error = FT_OK;
+    for (uint32_t i = 0; error == FT_OK && i < device->owner_count; ++i)
+        if (device->owners[i].kept) error = ft_use_spares(device, &device->owners[i]);
+    return error;
+}
+
+/* Whether it is known where all blocks of an owner are: a block without pages may be bad. */
+static bool is_located(const struct ft_device* device, const struct ft_owner* owner) {
+    if (owner->whole) return true;
+    const bool marked = device->info.spare_blocks && ft_has_mark(device, owner->physical);
+    return !device->journal.replaced && !marked;
 }
 
 /* A zone takes appends again if the clean record knows its pointer. */
 static enum ft_error find_states(struct ft_device* device, bool clean) {
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        struct ft_owner* owner = &device->owners[physical];
+    for (uint32_t i = 0; i < device->owner_count; ++i) {
+        struct ft_owner* owner = &device->owners[i];
         if (!owner->kept) continue;
         const uint32_t trusted = clean ? device->pointers[owner->zone] : 0;
         const enum ft_error error = ft_find_pointer(device, owner, trusted);
         if (error != FT_OK) return error;
-        const bool goes_on = !device->journal.replaced && owner->pointer == trusted &&
+        const bool goes_on = owner->pointer == (is_located(device, owner) ? trusted : 0) &&
                              owner->pointer < device->info.zone_capacity;
         owner->state = goes_on ? FLASHTRAIN_ZONE_STATE_CLOSED : FLASHTRAIN_ZONE_STATE_FULL;
-    }
-    return FT_OK;
-}
-
-/* A zone that was free at an allocation had at least as many erases as the allocated one. */
-static void estimate_wear(struct ft_device* device) {
-    uint32_t least = 0;
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical)
-        if (device->owners[physical].valid && device->owners[physical].wear > least)
-            least = device->owners[physical].wear;
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        if (device->wear[physical] < least) device->wear[physical] = least;
-        if (device->owners[physical].valid) device->wear[physical] = device->owners[physical].wear;
-    }
-}
-
-/* The sequence number of the next allocation: above all that the flash or the journal has. */
-static uint32_t next_sequence(const struct ft_device* device) {
-    uint32_t next = 0;
-    for (uint32_t zone = 0; zone < device->info.zones; ++zone) {
-        if (device->journal.with_floors && device->floors[zone] >= next) next = device->floors[zone] + 1;
-        if (device->owners[zone].valid && device->owners[zone].sequence >= next)
-            next = device->owners[zone].sequence + 1;
-    }
-    return next;
-}
-
-static enum ft_error restore(struct ft_device* device, struct ft_command command) {
-    command.opcode = FLASHTRAIN_OPCODE_RESTORE;
-    if (!command.nsid) command.nsid = device->config.streams[0].nsid;
-    return ft_execute(device, FLASHTRAIN_PORT_HOST, &command, NULL);
-}
-
-static enum ft_error restore_streams(struct ft_device* device) {
-    for (unsigned i = 0; i < device->config.stream_count; ++i) {
-        const struct ft_stream* stream = &device->config.streams[i];
-        if (!stream->persistency) continue;
-        const enum ft_error error = restore(
-            device, (struct ft_command){.nsid = stream->nsid,
-                                        .action = FLASHTRAIN_RESTORE_STREAM,
-                                        .generation = device->journal.entries[stream->nsid - 1].generation});
-        if (error != FT_OK) return error;
-    }
-    return FT_OK;
-}
-
-static enum ft_error restore_zones(struct ft_device* device) {
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        const struct ft_owner* owner = &device->owners[physical];
-        if (!owner->kept) continue;
-        const uint32_t number = owner->zone - device->first_zone[owner->nsid - 1];
-        const enum ft_error error = restore(
-            device, (struct ft_command){.nsid = owner->nsid,
-                                        .slba = (uint64_t)number * device->info.zone_size + owner->pointer,
-                                        .action = FLASHTRAIN_RESTORE_ZONE,
-                                        .restored_state = owner->state,
-                                        .physical = (uint16_t)physical,
-                                        .sequence = owner->sequence,
-                                        .wear = owner->wear,
-                                        .time = ft_time_of(&device->journal, owner->sequence)});
-        if (error != FT_OK) return error;
-    }
-    return FT_OK;
-}
-
-static enum ft_error release_others(struct ft_device* device, uint32_t* released) {
-    *released = 0;
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        if (device->owners[physical].kept) continue;
-        const enum ft_error error = restore(device, (struct ft_command){.action = FLASHTRAIN_RESTORE_PHYSICAL,
-                                                                        .physical = (uint16_t)physical,
-                                                                        .wear = device->wear[physical]});
-        if (error != FT_OK) return error;
-        ++*released;
     }
     return FT_OK;
 }
@@ -191,58 +136,74 @@ static enum ft_error pin_again(struct ft_device* device) {
 /* Append a record of the kept zones to the journal; all other content is stale from now on. */
 static enum ft_error go_on(struct ft_device* device, const struct ft_found* found, uint32_t sequence) {
     for (uint32_t zone = 0; zone < device->info.zones; ++zone) {
-        const uint16_t physical = device->newest[zone];
-        device->floors[zone] = physical == FT_NO_ZONE ? sequence : device->owners[physical].sequence;
+        const uint16_t newest = device->newest[zone];
+        device->floors[zone] = newest == FT_NO_OWNER ? sequence : device->owners[newest].sequence;
     }
     if (!found->owner) {
         ft_start_journal(device, 0, 0, false);
     } else {
-        const uint16_t physical = device->newest[found->owner->zone];
-        const bool same = found->goes_on && physical != FT_NO_ZONE &&
-                          device->owners[physical].state == FLASHTRAIN_ZONE_STATE_CLOSED;
+        const uint16_t newest = device->newest[found->owner->zone];
+        const bool same = found->goes_on && newest != FT_NO_OWNER &&
+                          device->owners[newest].state == FLASHTRAIN_ZONE_STATE_CLOSED;
         const uint32_t zone = found->owner->zone - device->first_zone[found->owner->nsid - 1];
         ft_start_journal(device, (uint8_t)zone, same ? found->end : 0, !same);
     }
     return ft_write_record(device);
 }
 
-static void report_kept(const struct ft_device* device, struct ft_recovery* report) {
-    for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
-        const struct ft_owner* owner = &device->owners[physical];
+static void report_result(const struct ft_device* device, struct ft_recovery* report) {
+    for (uint32_t i = 0; i < device->owner_count; ++i) {
+        const struct ft_owner* owner = &device->owners[i];
         if (owner->kept && owner->nsid != device->journal.nsid)
             report->blocks[owner->nsid - 1] += owner->pointer;
     }
+    for (uint32_t physical = 0; physical < device->info.zones; ++physical)
+        report->unusable += device->uses[physical] == FT_UNUSABLE;
+    report->spares = device->spares_used;
+    report->refreshing = device->journal.copied;
+    report->bad = ft_bad_blocks(device, NULL, 0);
+}
+
+/* Steps 1 to 3, which only read. */
+static enum ft_error find_content(struct ft_device* device, struct ft_found* found,
+                                  struct ft_recovery* report) {
+    enum ft_error error = ft_enable(device, FLASHTRAIN_CONTROL_RECOVER);
+    if (error == FT_OK) error = ft_find_owners(device);
+    if (error == FT_OK) error = ft_check_owners(device);
+    if (error == FT_OK) error = ft_find_record(device, found);
+    if (error == FT_OK) error = ft_check_refresh(device);
+    if (error != FT_OK) return error;
+    find_entries(device);
+    keep_newest(device);
+    error = use_spares_of_kept(device);
+    if (error != FT_OK) return error;
+    *report = (struct ft_recovery){.clean = device->journal.clean && found->last, .records = found->records};
+    return find_states(device, report->clean);
 }
 
 static enum ft_error recover(struct ft_device* device, struct ft_recovery* report) {
     struct ft_found found;
-    enum ft_error error = ft_enable(device, FLASHTRAIN_CONTROL_RECOVER);
-    if (error == FT_OK) error = ft_find_owners(device);
-    if (error == FT_OK) error = ft_find_record(device, &found);
+    enum ft_error error = find_content(device, &found, report);
+    if (error == FT_OK) error = ft_replace_marked(device);
     if (error != FT_OK) return error;
-    find_entries(device);
-    keep_newest(device);
-    *report = (struct ft_recovery){.clean = device->journal.clean && found.last, .records = found.records};
-    error = find_states(device, report->clean);
-    if (error != FT_OK) return error;
-    estimate_wear(device);
-    const uint32_t sequence = next_sequence(device);
-    error = restore_streams(device);
-    if (error == FT_OK) error = restore_zones(device);
-    if (error == FT_OK) error = release_others(device, &report->erased);
-    if (error == FT_OK)
-        error = restore(device, (struct ft_command){.action = FLASHTRAIN_RESTORE_END, .sequence = sequence});
+    ft_estimate_wear(device);
+    const uint32_t sequence = ft_next_sequence(device);
+    error = ft_restore_streams(device);
+    if (error == FT_OK) error = ft_restore_zones(device);
+    if (error == FT_OK) error = ft_release_zones(device, &report->erased);
+    if (error == FT_OK) error = ft_release_spares(device, false);
+    if (error == FT_OK) error = ft_end_restore(device, sequence);
     if (error == FT_OK) error = retire_again(device, &report->retired);
     if (error == FT_OK) error = pin_again(device);
     if (error == FT_OK && device->journal.nsid) error = go_on(device, &found, sequence);
-    report_kept(device, report);
+    if (error == FT_OK) error = ft_end_refresh(device);
+    report_result(device, report);
     return error;
 }
 
 enum ft_error ft_recover(struct ft_device* device, struct ft_recovery* report) {
     struct ft_recovery own;
     if (!device) return FT_ERR_ARGUMENT;
-    if (device->info.spare_blocks) return FT_ERR_SPARES;
     if (ft_read_register(device, FLASHTRAIN_REGISTER_CONTROL) & FLASHTRAIN_CONTROL_ENABLE)
         return FT_ERR_ENABLED;
     ft_zero((uint8_t*)device->pinned, sizeof device->pinned);

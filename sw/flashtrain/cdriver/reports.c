@@ -9,7 +9,8 @@ static void parse_zone(const uint8_t* descriptor, struct ft_zone* zone) {
     const uint64_t pointer = flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_WRITE_POINTER);
     const uint64_t start = flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_START);
     zone->state = (uint8_t)flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_STATE);
-    zone->old = flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_RESET_RECOMMENDED) != 0;
+    zone->old = flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_RESET_RECOMMENDED) != 0 ||
+                flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_FINISH_RECOMMENDED) != 0;
     zone->start = (uint32_t)start;
     zone->capacity = (uint32_t)flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_CAPACITY);
     zone->room =

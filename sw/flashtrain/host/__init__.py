@@ -21,7 +21,7 @@ from .catalog.errors import (
     StaleView,
 )
 from .controller import DeviceInfo
-from .device import Device, DevicePort, open_device
+from .device import Device, DevicePort
 from .errors import (
     ArrayError,
     BufferFull,
@@ -54,6 +54,7 @@ from .errors import (
 )
 from .functional import FunctionalLink
 from .link import LINKS, Link, LinkFactory
+from .opening import open_device
 from .queues.command_errors import (
     AccessDenied,
     CodedPageError,

@@ -3,7 +3,7 @@
 units.py, patterns.py, options.py   values of options
 job.py, job_file.py                 jobs, from files and from the command line
 checks.py                           jobs against a configuration
-crc32c.py, content.py               contents of blocks, and their check
+content.py                          contents of blocks, and their check
 worker.py, run.py                   jobs at work on a device
 samples.py                          times of commands, and what follows from them
 sweep.py                            the same jobs with several values of an option

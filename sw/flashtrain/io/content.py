@@ -7,9 +7,8 @@ version, and the number of its job. All other bytes are pseudo-random. The CRC c
 from dataclasses import dataclass
 
 import numpy as np
+from crc32c import crc32c
 from numpy.typing import NDArray
-
-from .crc32c import crc32c
 
 MARK = 0x6F69_7466  # "ftio"
 _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -61,7 +60,7 @@ class Content:
             [numbers, np.full_like(numbers, version), np.full_like(numbers, self._job)], axis=1
         )
         content = words.view(np.uint8)
-        words[:, 0] |= crc32c(content).astype(np.uint64) << np.uint64(32)
+        words[:, 0] |= _crcs(content) << np.uint64(32)
         return content
 
     def wrong(self, read: NDArray[np.uint8], block: int, version: int) -> dict[int, NDArray[np.intp]]:
@@ -82,11 +81,16 @@ class Content:
             and (words[:, 1] == self._numbers(block)).all()
             and (words[:, 2] == version).all()
             and (words[:, 3] == self._job).all()
-            and (crc == crc32c(words.view(np.uint8))).all()
+            and (crc == _crcs(words.view(np.uint8))).all()
         )
 
     def _numbers(self, block: int) -> NDArray[np.uint64]:
         return np.arange(block * self._blocks, (block + 1) * self._blocks, dtype=np.uint64)
+
+
+def _crcs(blocks: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The CRC32C of each row of uint8[n, bytes]."""
+    return np.array([crc32c(block) for block in blocks], np.uint64)
 
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

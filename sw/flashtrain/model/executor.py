@@ -33,7 +33,7 @@ class TimedExecutor(Executor):
         end = entry.length // slice_user_bytes(codec)
         headers: list[Header | None] = []
         for number, page in enumerate(pages):
-            header = None if page is None else Header.unpack(page.tobytes(), codec, end)
+            header = None if page is None else Header.unpack(page, codec, end)
             if not isinstance(header, Header) or not header.stands_at(number, len(pages)):
                 header = None
             headers.append(header)

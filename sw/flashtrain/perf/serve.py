@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from typing import NamedTuple
 
 from flashtrain.host import open_device
 from flashtrain.nvme.client.host import Host, data_command, read_command
@@ -43,6 +44,27 @@ WHOLE = Amount(192 << 20, 30_000)
 QUICK = Amount(8 << 20, 1_000)
 
 
+class _Written(NamedTuple):
+    seconds: float
+    commands: int
+    bytes: int
+
+
+class _ProcessorTime(NamedTuple):
+    """Seconds of the processor, of target and client."""
+
+    target: float
+    client: float
+
+    def since(self, before: "_ProcessorTime") -> "_ProcessorTime":
+        return _ProcessorTime(self.target - before.target, self.client - before.client)
+
+    def note(self, commands: int) -> str:
+        """The processor time of a command."""
+        of_target, of_client = (seconds / commands * 1e6 for seconds in self)
+        return f"{of_target:,.1f} us of processor time each in the target, {of_client:,.1f} us in the client"
+
+
 @dataclass(frozen=True)
 class _Served:
     """A host, and the pipe to the process of its target."""
@@ -50,10 +72,10 @@ class _Served:
     host: Host
     pipe: Connection
 
-    def processor_time(self) -> float:
-        """Seconds that the target has computed."""
+    def processor_time(self) -> "_ProcessorTime":
+        """Seconds that target and client have computed."""
         self.pipe.send(None)
-        return self.pipe.recv()
+        return _ProcessorTime(self.pipe.recv(), time.process_time())
 
 
 def serve_throughput(name: str, quick: bool) -> Measurement:
@@ -61,17 +83,17 @@ def serve_throughput(name: str, quick: bool) -> Measurement:
     amount = QUICK if quick else WHOLE
     with _served(name) as served:
         before = served.processor_time()
-        seconds, written = _fill(served.host, name, amount.bytes)
-        spent = served.processor_time() - before
-    rate = written / seconds
+        written = _fill(served.host, name, amount.bytes)
+        spent = served.processor_time().since(before)
+    rate = written.bytes / written.seconds
     return Measurement(
         value=rate / 1e6,
         unit="MB/s",
         cycles=0,
         asked=f"{ASKED_BYTES / 1e6:.0f} MB/s",
         met=rate >= ASKED_BYTES,
-        note=f"{written:,} bytes in writes of {TRANSFER_BYTES >> 10} KiB, {THROUGHPUT_DEPTH} in flight,"
-        f" in {seconds:.2f} s; {written / spent / 1e6:,.0f} MB a second of the target's processor time",
+        note=f"{written.bytes:,} bytes in {written.commands:,} writes, {THROUGHPUT_DEPTH} in flight,"
+        f" in {written.seconds:.2f} s; {spent.note(written.commands)}",
     )
 
 
@@ -87,7 +109,7 @@ def serve_iops(name: str, quick: bool) -> Measurement:
         ]
         before, started = served.processor_time(), time.perf_counter()
         done = served.host.io[0].execute_all(entries, DEPTH)
-        seconds, spent = time.perf_counter() - started, served.processor_time() - before
+        seconds, spent = time.perf_counter() - started, served.processor_time().since(before)
     if any(one.answer.status for one in done):
         raise BenchmarkError("a read of a block that was written has failed")
     rate = len(done) / seconds
@@ -98,12 +120,12 @@ def serve_iops(name: str, quick: bool) -> Measurement:
         asked=f"{ASKED_READS:,.0f} reads/s",
         met=rate >= ASKED_READS,
         note=f"{len(done):,} reads of {geometry.page_bytes:,} bytes, {DEPTH} in flight, in {seconds:.2f} s;"
-        f" {len(done) / spent:,.0f} a second of the target's processor time",
+        f" {spent.note(len(done))}",
     )
 
 
-def _fill(host: Host, name: str, size: int) -> tuple[float, int]:
-    """Write `size` bytes, or as much as there is room for; the seconds, and the bytes."""
+def _fill(host: Host, name: str, size: int) -> _Written:
+    """Write `size` bytes, or as much as there is room for."""
     g, queue = preset(name).geometry, host.io[0]
     blocks = min(TRANSFER_BYTES // g.page_bytes, g.zone_capacity)
     data = random.Random(1).randbytes(blocks * g.page_bytes)
@@ -117,7 +139,7 @@ def _fill(host: Host, name: str, size: int) -> tuple[float, int]:
         queue.submit(data_command(Opcode.ZONE_APPEND, NSID, zone, blocks), data)
     while queue.in_flight:
         _take(queue)
-    return time.perf_counter() - started, count * len(data)
+    return _Written(time.perf_counter() - started, count, count * len(data))
 
 
 def _take(queue: ClientQueue) -> None:

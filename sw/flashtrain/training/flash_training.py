@@ -80,7 +80,7 @@ def train_through_flash(
     result has the same bits. A run that was cut before its first weights were stored begins anew. Inputs and
     trained weights that the device has recovered are dropped, unless their stream has a note.
     `PositionError` if the weights are not on the dies, or were stored by something else. So it is after a run
-    with another seed, batch, network or optimizer.
+    with another seed, batch, network, optimizer or policy.
     """
     if sequence is None:
         sequence = training_sequence(network, batch, optimizer)
@@ -88,7 +88,7 @@ def train_through_flash(
     policy.check(optimizer, sequence.update)
     found = _attach(sequence, storage) if resume else None
     if found is not None and found.iterations:
-        RunIdentity.of(network, optimizer, batch, seed).require(found.run)
+        RunIdentity.of(network, optimizer, batch, seed, policy).require(found.run)
     position = RunPosition() if found is None else found
     machine = NetworkMachine(network, data, optimizer, batch, seed, progress, position, policy, on_running)
     storage.host_state = lambda: machine.position().pack()

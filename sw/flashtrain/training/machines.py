@@ -61,7 +61,7 @@ class NetworkMachine:
         self._network = network
         self._optimizer = optimizer
         self._seed = seed
-        self._run = RunIdentity.of(network, optimizer, batch, seed)
+        self._run = RunIdentity.of(network, optimizer, batch, seed, policy)
         self._before = position.iterations
         self._batches = islice(data.batches(batch, seed), self._before, None)
         self._initial = network.initialise(seed)

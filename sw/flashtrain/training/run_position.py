@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flashtrain.training.errors import PositionError
 from flashtrain.training.run_identity import RunIdentity
 
-_MAGIC = b"FTR3"
+_MAGIC = b"FTR4"
 _FIELDS = struct.Struct(f"<4sQQdQ{RunIdentity.BYTES}s")
 
 

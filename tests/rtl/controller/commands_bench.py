@@ -45,17 +45,18 @@ FAULTS = [
     (WITH_POINTER, {"psdt": 2}, Status.INVALID_FIELD),
     (WITH_POINTER, {"psdt": 3}, Status.INVALID_FIELD),
     # 3
-    *((GOOD, {"nsid": nsid}, Status.INVALID_NAMESPACE) for nsid in (0, 4, 8, 9, 0x101, 0xFFFF_FFFF)),
+    *((GOOD, {"nsid": nsid}, Status.INVALID_NAMESPACE) for nsid in (0, 9, 0x101, 0xFFFF_FFFF)),
+    *((GOOD, {"nsid": nsid}, Status.INVALID_FIELD) for nsid in (4, 8)),
     # 5
     (DATA, {"nlb": MOST}, Status.INVALID_FIELD),
     (DATA, {"nlb": 0xFFFF}, Status.INVALID_FIELD),
-    ((APPEND, SEND, RECEIVE, RETIRE), {"slba": 1}, Status.INVALID_FIELD),
-    ((APPEND, SEND, RECEIVE, RETIRE), {"slba": ZONE + ZONE // 2}, Status.INVALID_FIELD),
-    *(((SEND,), {"action": action}, Status.INVALID_FIELD) for action in (0, 5, 0x10, 0xFF)),
+    ((APPEND, SEND, RETIRE), {"slba": 1}, Status.INVALID_FIELD),
+    ((APPEND, SEND, RETIRE), {"slba": ZONE + ZONE // 2}, Status.INVALID_FIELD),
+    *(((SEND,), {"action": action}, Status.INVALID_FIELD) for action in (0, 6, 0x10, 0xFF)),
     ((SEND,), {"action": 0, "select_all": 1}, Status.INVALID_FIELD),
     *(((RETIRE,), {"action": action}, Status.INVALID_FIELD) for action in (0, 1, 0xE, 0xFF)),
     ((RECEIVE,), {"action": 1}, Status.INVALID_FIELD),
-    ((RECEIVE,), {"report_options": 1}, Status.INVALID_FIELD),
+    *(((RECEIVE,), {"report_options": options}, Status.INVALID_FIELD) for options in (8, 0x10, 0x80)),
     ((RECEIVE,), {"dwords": 14, "length": 60}, Status.INVALID_FIELD),
     ((RECEIVE,), {"dwords": 0, "length": 4}, Status.INVALID_FIELD),
     # 6

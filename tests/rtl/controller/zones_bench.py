@@ -7,6 +7,7 @@ import cocotb
 from flashtrain.sim.bench.environment import Environment
 from flashtrain.spec import Opcode, Port, Status, ZoneAction, ZoneState
 from flashtrain.spec import registers as r
+from flashtrain.spec.nvme import ReportFilter
 from tests.rtl.controller.fms_config import ONE_STREAM
 from tests.rtl.controller.fms_helpers import CAPACITY, CONFIG, COVERAGE, GEOMETRY, begin
 
@@ -21,8 +22,8 @@ VOLATILE, DURABLE, SECOND = 1, 2, 3
 WHOLE_REPORT = 64 * (GEOMETRY.zones + 1)
 
 # How to bring an empty zone into a state, with a block written on the way or not; and what each command then
-# gets (ZNS 3.4.3, figure 9; `spec.nvme`, check 8). Writes go to the write pointer, reads to block 0, which is
-# written.
+# gets (ZNS 1.1, section 3.4.3; `spec.nvme`, check 9). Writes go to the write pointer, reads to block 0, which
+# is written.
 WAYS = {
     ZoneState.EMPTY: (),
     ZoneState.IMPLICITLY_OPEN: ((APPEND, 0),),
@@ -34,17 +35,17 @@ WAYS = {
 }
 COMMANDS = (
     (READ, 0), (SEND, CLOSE), (SEND, OPEN), (APPEND, 0), (WRITE, 0), (SEND, FINISH), (SEND, ZONE_RESET),
-    (RETIRE, ZoneState.READ_ONLY), (RETIRE, ZoneState.OFFLINE),
+    (SEND, ZoneAction.OFFLINE), (RETIRE, ZoneState.READ_ONLY), (RETIRE, ZoneState.OFFLINE),
 )  # fmt: skip
 _FULL, _READ_ONLY, _OFFLINE = Status.ZONE_IS_FULL, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_OFFLINE
 EXPECTED = {
-    ZoneState.EMPTY: (Status.UNWRITTEN_BLOCK, NO, OK, OK, OK, OK, OK, OK, OK),
-    ZoneState.IMPLICITLY_OPEN: (OK, OK, OK, OK, OK, OK, OK, OK, OK),
-    ZoneState.EXPLICITLY_OPEN: (OK, OK, OK, OK, OK, OK, OK, OK, OK),
-    ZoneState.CLOSED: (OK, OK, OK, OK, OK, OK, OK, OK, OK),
-    ZoneState.FULL: (OK, NO, NO, _FULL, _FULL, OK, OK, OK, OK),
-    ZoneState.READ_ONLY: (OK, NO, NO, _READ_ONLY, _READ_ONLY, NO, NO, NO, OK),
-    ZoneState.OFFLINE: (Status.ZONE_IS_OFFLINE, NO, NO, _OFFLINE, _OFFLINE, NO, NO, NO, NO),
+    ZoneState.EMPTY: (Status.UNWRITTEN_BLOCK, NO, OK, OK, OK, OK, OK, NO, OK, OK),
+    ZoneState.IMPLICITLY_OPEN: (OK, OK, OK, OK, OK, OK, OK, NO, OK, OK),
+    ZoneState.EXPLICITLY_OPEN: (OK, OK, OK, OK, OK, OK, OK, NO, OK, OK),
+    ZoneState.CLOSED: (OK, OK, OK, OK, OK, OK, OK, NO, OK, OK),
+    ZoneState.FULL: (OK, NO, NO, _FULL, _FULL, OK, OK, NO, OK, OK),
+    ZoneState.READ_ONLY: (OK, NO, NO, _READ_ONLY, _READ_ONLY, NO, NO, OK, NO, OK),
+    ZoneState.OFFLINE: (Status.ZONE_IS_OFFLINE, NO, NO, _OFFLINE, _OFFLINE, NO, NO, OK, NO, NO),
 }
 
 
@@ -105,13 +106,13 @@ async def limits_of_open_and_active_zones(dut):
     def do(opcode, zone=0, action=0, status=OK, **arguments):
         env.submit(Port.CORE, opcode, VOLATILE, zone=zone, action=action, status=status, **arguments)
 
-    do(APPEND, 0)
+    do(SEND, 0, OPEN)
     do(SEND, 1, OPEN)
     do(APPEND, 2, status=Status.TOO_MANY_OPEN_ZONES)
     do(WRITE, 2, status=Status.TOO_MANY_OPEN_ZONES)
     do(SEND, 2, OPEN, status=Status.TOO_MANY_OPEN_ZONES)
     do(SEND, 0, CLOSE)
-    do(APPEND, 2)  # active: 0 closed, 1 and 2 open
+    do(SEND, 2, OPEN)  # active: 0 closed, 1 and 2 open
     do(APPEND, 3, status=Status.TOO_MANY_ACTIVE_ZONES)
     do(SEND, 3, OPEN, status=Status.TOO_MANY_ACTIVE_ZONES)
     do(APPEND, 0, status=Status.TOO_MANY_OPEN_ZONES)
@@ -124,8 +125,10 @@ async def limits_of_open_and_active_zones(dut):
     do(SEND, 2, FINISH)
     do(SEND, 0, OPEN, select_all=True)  # 0 and 1
     report(env)
+    for options in ReportFilter:
+        report(env, report_options=options, partial=options % 2)
     do(APPEND, 0, blocks=CAPACITY // 2)  # an open zone that becomes full frees its resources
-    do(APPEND, 0, blocks=CAPACITY - CAPACITY // 2 - 1)
+    do(APPEND, 0, blocks=CAPACITY - CAPACITY // 2)
     report(env)
     do(APPEND, 4)
     do(SEND, 0, FINISH, select_all=True)
@@ -134,6 +137,7 @@ async def limits_of_open_and_active_zones(dut):
     report(env)
     do(RETIRE, 1, ZoneState.OFFLINE)
     do(RETIRE, 2, ZoneState.READ_ONLY)
+    do(SEND, 0, ZoneAction.OFFLINE, select_all=True)
     do(APPEND, 3)
     do(RESET)
     report(env)

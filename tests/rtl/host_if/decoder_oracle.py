@@ -110,13 +110,16 @@ class Oracle(NamedTuple):
         if has_data and e.get(0, 14, 2) != 1:
             return Status.INVALID_FIELD
         nsid = e.get(1)
-        if nsid not in range(1, 9) or not self.streams[nsid - 1].valid:
+        if nsid not in range(1, 9):
             return Status.INVALID_NAMESPACE
+        if not self.streams[nsid - 1].valid:
+            return Status.INVALID_FIELD
         source = e.source
-        if source is not None and (
-            source not in range(1, 9) or source == nsid or not self.streams[source - 1].valid
-        ):
-            return Status.INVALID_NAMESPACE
+        if source is not None:
+            if source not in range(1, 9) or source == nsid:
+                return Status.INVALID_NAMESPACE
+            if not self.streams[source - 1].valid:
+                return Status.INVALID_FIELD
         stream = self.streams[nsid - 1]
         if opcode in (INSPECT, RESTORE):
             if port != HOST:
@@ -135,7 +138,7 @@ class Oracle(NamedTuple):
             return Status.INVALID_FIELD
         zone, offset = divmod(e.block, self.config.geometry.zone_size)
         names_zone = opcode in (APPEND, RECEIVE, RETIRE, UPDATE) or (opcode == SEND and not e.get(13, 8, 1))
-        if self._bad_field(opcode, e) or (names_zone and offset != 0):
+        if self._bad_field(opcode, e) or (names_zone and opcode != RECEIVE and offset != 0):
             return Status.INVALID_FIELD
         if opcode == APPEND and stream.codec != RAW and self.bound(e) > self.config.max_blocks:
             return Status.INVALID_FIELD
@@ -196,11 +199,11 @@ class Oracle(NamedTuple):
                 return physical >= g.blocks
             return action not in (RESTORE_STREAM, RESTORE_END)
         if opcode == SEND:
-            return action not in (1, 2, 3, 4)
+            return action not in (1, 2, 3, 4, 5)
         if opcode == RETIRE:
             return action not in (0xD, 0xF)
         if opcode == RECEIVE:
-            return action != 0 or e.get(13, 8, 8) != 0 or 4 * (e.get(12) + 1) < 64
+            return action != 0 or e.get(13, 8, 8) > 7 or 4 * (e.get(12) + 1) < 64
         return False
 
     def _data_pointer(self, opcode: int, e: Entry) -> Status | None:
@@ -242,7 +245,8 @@ class Oracle(NamedTuple):
             fields |= place | {"offset": offset, "restored_state": e.get(13, 8, 4)}
         if e.opcode == RECEIVE:
             descriptors = min((4 * (e.get(12) + 1) - 64) // 64, stream.zones)
-            fields |= place | {"address": e.address, "descriptors": descriptors, "partial": e.get(13, 16, 1)}
+            fields |= place | {"address": e.address, "descriptors": descriptors}
+            fields |= {"report_filter": e.get(13, 8, 3), "partial": e.get(13, 16, 1)}
         if e.opcode == SEND:
             fields |= {"action": e.get(13, 0, 8), "select_all": e.get(13, 8, 1)}
             fields |= {} if e.get(13, 8, 1) else place
@@ -315,13 +319,13 @@ def random_entry(oracle: Oracle) -> Entry:
     e.put(0, 14, 2, 1)
     e.put(0, 16, 16, random.getrandbits(16))
     e.put(1, 0, 32, nsid)
-    offset = random.randrange(geometry.zone_size) if opcode in (READ, WRITE) else 0
+    offset = random.randrange(geometry.zone_size) if opcode in (READ, WRITE, RECEIVE) else 0
     e.put_wide(10, random.randrange(stream.zones) * geometry.zone_size + offset)
     if opcode == RECEIVE:
         dwords = random.choice([16, 17, 31, 32, random.randint(16, 16 * (geometry.zones + 4))])
         length, alignment = 4 * dwords, 8
         e.put(12, 0, 32, dwords - 1)
-        e.put(13, 0, 16, 0)
+        e.put(13, 0, 16, random.randrange(8) << 8)
     else:
         blocks = random.choice([1, config.max_blocks, random.randint(1, config.max_blocks)])
         if opcode in SERVES_DIES:
@@ -336,7 +340,7 @@ def random_entry(oracle: Oracle) -> Entry:
             expanded = random.choice([1, config.max_blocks, random.randint(1, config.max_blocks)])
             e.put(14, 0, 16, expanded - 1)
             length = geometry.page_bytes * expanded
-        known = {SEND: (1, 2, 3, 4), GENERATION: (1, 2, 3), RESTORE: (1, 2, 2, 2, 3, 4, 5, 5)}
+        known = {SEND: (1, 2, 3, 4, 5), GENERATION: (1, 2, 3), RESTORE: (1, 2, 2, 2, 3, 4, 5, 5)}
         e.put(13, 0, 8, random.choice(known.get(opcode, (0xD, 0xF))))
     if opcode == INSPECT:
         e.put_wide(10, random.randrange(geometry.blocks * geometry.zone_size))
@@ -388,7 +392,7 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
     """Change one field into something that may be wrong, often by one bit or by one step."""
     config, geometry = oracle.config, oracle.config.geometry
     kinds = range(20 if config.codec else 19)
-    match random.choice((*kinds, 1, 3, 3, 6, 6, 6)):  # some have to hit every opcode
+    match random.choice((*kinds, 1, 3, 3, 6, 6, 6, 6, 6)):  # some have to hit every opcode
         case 0:
             e.put(0, 0, 8, random.getrandbits(8))
         case 1:
@@ -405,11 +409,13 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
             zones = oracle.streams[(e.get(1) - 1) % 8].zones
             zones = geometry.blocks if e.opcode == INSPECT else zones
             first = (zones + random.choice([-1, 0, 1])) * geometry.zone_size
+            if e.opcode == SEND:
+                e.put(13, 8, 1, 0)  # with all zones selected it counts for nothing
             e.put_wide(10, random.choice((first, first + 1, 0)) if e.opcode == RESTORE else first)
         case 7:
-            e.put(13, 0, 8, random.choice([0, 1, 4, 5, 0xD, 0xE, 0xF, random.getrandbits(8)]))
+            e.put(13, 0, 8, random.choice([0, 1, 4, 5, 6, 0xD, 0xE, 0xF, random.getrandbits(8)]))
         case 8:
-            e.put(13, 8, 8, random.choice([0, 1, 2, random.getrandbits(8)]))
+            e.put(13, 8, 8, random.choice([0, 1, 7, 8, 0x10, 0x80, random.getrandbits(8)]))
         case 9:
             e.put(9, 24, 8, random.choice([1, 0x10, 0x80, random.getrandbits(8)]))
         case 10:

@@ -14,6 +14,7 @@ from tests.rtl.host_if.axi_memory import AxiMemory
 
 CONFIG = preset("tiny")
 MEMORY_BYTES = 1 << 16
+RETRIED = (0x004, 0x082, 0x280)  # statuses without DNR
 LATENCY = 120  # cycles of the tensor buffer, in the tests of rates
 
 
@@ -76,6 +77,7 @@ class HostPort:
         assert entry & (1 << 64) - 1 == answer["result"]
         assert entry >> 80 & 0xFFFF == self.port
         assert entry >> 113 & 0x7FF == answer["status"]
+        assert entry >> 124 == 8 * (answer["status"] not in (0, *RETRIED))
         self.head += ((entry >> 64 & 0xFFFF) - self.head) % self.sq_entries
         assert self.head <= len(self.taken) + 1, "reported as fetched before it was"
         self.completed += 1
@@ -146,7 +148,8 @@ class Bench:
             return
         port, cid = random.choice(ready[:8]) if self.busy < 1 else ready[0]
         self.waiting.remove((port, cid))
-        status, result = random.choice([0, 0, random.getrandbits(11)]), random.getrandbits(32)
+        status = random.choice([0, 0, random.choice(RETRIED), random.getrandbits(11)])
+        result = random.getrandbits(32)
         self.ports[port].open_answers[cid] = {"status": status, "result": result}
         self.errors += status != 0
         source = self.answers[random.randrange(2)]

@@ -78,13 +78,16 @@ class Model:
             return False
         if 0x100 <= address < 0x180 and address % 0x10 == 0 and value % 64:
             return False
+        if 0x100 <= address < 0x180 and address % 0x10 == 8 and value == 0:
+            return False
         self.words[address] = value
         return True
 
     def _ring(self, address: int, value: int) -> bool:
         port, is_head = divmod(address - 0x1000, 8)
         size = self.words[0x100 + 0x40 * port + (0x18 if is_head else 8)]
-        if value > size:
+        usable = is_head or self.words[0x100 + 0x40 * port + 0x18] > 0
+        if value > size or not usable:
             self.bad_doorbell = True
         else:
             self.words[address] = value

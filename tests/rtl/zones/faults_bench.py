@@ -120,7 +120,7 @@ async def programs_fail_at_random(dut):
     assert retired > rounds(20)
     assert set(environment.statuses) >= {
         Status.SUCCESS, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_FULL, Status.INVALID_ZONE_TRANSITION,
-        Status.NAMESPACE_WRITE_PROTECTED, Status.TOO_MANY_OPEN_ZONES,
+        Status.NAMESPACE_WRITE_PROTECTED, Status.TOO_MANY_ACTIVE_ZONES,
     }  # fmt: skip
 
 
@@ -199,7 +199,8 @@ async def zones_are_taken_while_an_opening_waits(dut):
     await settle(environment)
     for zone in range(2):
         environment.model.program_fails(1, zone)
-    for request in (report(1), append(1, 0), append(1, 2), append(1, 3), append(1, 4), report(1)):
+    opens = [Request(Operation.SEND, 1, zone, action=ZoneAction.OPEN) for zone in (2, 3)]
+    for request in (report(1), append(1, 0), *opens, append(1, 4), report(1)):
         environment.submit(request)
     await environment.idle()
     assert environment.statuses[Status.TOO_MANY_OPEN_ZONES] == 1

@@ -202,6 +202,8 @@ async def what_a_restored_zone_must_be(dut):
         (end(), Status.SUCCESS),
         (append(1, 0), Status.SUCCESS),
         (append(1, 1), Status.SUCCESS),
+        (Request(Operation.SEND, 1, 0, action=ZoneAction.OPEN), Status.SUCCESS),
+        (Request(Operation.SEND, 1, 1, action=ZoneAction.OPEN), Status.SUCCESS),
         (append(1, 2), Status.TOO_MANY_OPEN_ZONES),
         (Request(Operation.SEND, 1, 0, action=ZoneAction.FINISH), Status.SUCCESS),
         (append(1, 2), Status.SUCCESS),

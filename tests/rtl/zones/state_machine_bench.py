@@ -169,6 +169,6 @@ async def all_of_them(dut):
     }  # fmt: skip
     assert statuses == expected
     pairs = {(operation, action, select_all, state) for operation, action, select_all, state, _ in seen}
-    # append, write, read, reset, update, inspect, 2 retirements, 3 of generations, 5 restores, 4 actions on
+    # append, write, read, reset, update, inspect, 2 retirements, 3 of generations, 5 restores, 5 actions on
     # one zone and on all: each on 7 states.
-    assert len(pairs) == (6 + 2 + 3 + 5 + 8) * len(ZoneState), sorted(map(str, pairs))
+    assert len(pairs) == (6 + 2 + 3 + 5 + 10) * len(ZoneState), sorted(map(str, pairs))

@@ -219,17 +219,20 @@ async def every_state_of_both_zones(dut):
 
 
 @cocotb.test()
-async def resources_come_before_the_source(dut):
+async def the_source_comes_before_resources(dut):
     environment = await start(dut)
     environment.submit(append(6, 3, ROW))
     for zone in range(CONFIG.max_open):
         environment.submit(send(1, zone, ZoneAction.OPEN))
-    for zone in (2, 3):
-        assert environment.submit(update(1, 6, zone)).status is Status.TOO_MANY_OPEN_ZONES
+    assert environment.submit(update(1, 6, 2)).status is Status.UNWRITTEN_BLOCK
+    assert environment.submit(update(1, 6, 3)).status is Status.TOO_MANY_OPEN_ZONES
     environment.submit(send(1, 0, ZoneAction.CLOSE))
     assert environment.submit(update(1, 6, 2)).status is Status.UNWRITTEN_BLOCK
     assert environment.submit(update(1, 6, 3)).status is Status.SUCCESS
     assert environment.submit(update(1, 6, 3, rows=6)).status is Status.ZONE_BOUNDARY_ERROR
+    environment.submit(append(6, 0, ROW))
+    assert environment.submit(update(1, 6, 0)).status is Status.SUCCESS  # closes zone 3
+    environment.submit(Request(Operation.RECEIVE, 1, 0, descriptors=4))
     await environment.idle()
 
 

@@ -213,6 +213,7 @@ class Environment:
             "buffer_block": random.getrandbits(self.config.buffer_block_bits),
             "address": 8 * random.getrandbits(16),
             "descriptors": request.descriptors,
+            "report_filter": request.report_filter,
             "partial": request.partial,
             "action": int(request.action),
             "select_all": request.select_all,

@@ -12,6 +12,11 @@ EMPTY, FULL, CLOSED = ZoneState.EMPTY, ZoneState.FULL, ZoneState.CLOSED
 OPEN = (ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN)
 ACTIVE = (*OPEN, CLOSED)
 RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+_FILTERS = {
+    EMPTY: 1, ZoneState.IMPLICITLY_OPEN: 2, ZoneState.EXPLICITLY_OPEN: 3, CLOSED: 4, FULL: 5,
+    ZoneState.READ_ONLY: 6, ZoneState.OFFLINE: 7,
+}  # fmt: skip
+"""Reporting options by the state that they select."""
 
 
 @dataclass
@@ -48,6 +53,7 @@ class Request:
     copies: int = 0
     status: int = 0
     descriptors: int = 0
+    report_filter: int = 0
     partial: int = 0
     physical: int = 0
     restored_state: int = 0
@@ -153,8 +159,9 @@ class ZoneModel:
         if self.recovering and not recovers:
             raise Refused(Status.NAMESPACE_NOT_READY)
         changes = (Operation.APPEND, Operation.WRITE, Operation.UPDATE, Operation.RETIRE, Operation.RESET)
-        resets_zones = request.operation is Operation.SEND and request.action == ZoneAction.RESET
-        if request.stream in self.pinned and (request.operation in changes or resets_zones):
+        loses = (ZoneAction.RESET, ZoneAction.OFFLINE)
+        loses_data = request.operation is Operation.SEND and request.action in loses
+        if request.stream in self.pinned and (request.operation in changes or loses_data):
             raise Refused(Status.NAMESPACE_WRITE_PROTECTED)
         pins = request.operation is Operation.GENERATION and request.action == GenerationAction.PIN
         if request.stream in self.uncommitted and (request.operation is Operation.READ or pins):
@@ -186,7 +193,9 @@ class ZoneModel:
         if zone.state is EMPTY and sum(state in ACTIVE for state in states) >= self.config.max_active:
             raise Refused(Status.TOO_MANY_ACTIVE_ZONES)
         if zone.state not in OPEN and sum(state in OPEN for state in states) >= self.config.max_open:
-            raise Refused(Status.TOO_MANY_OPEN_ZONES)
+            if ZoneState.IMPLICITLY_OPEN not in states:
+                raise Refused(Status.TOO_MANY_OPEN_ZONES)
+            self.of(request.stream)[states.index(ZoneState.IMPLICITLY_OPEN)].state = CLOSED
 
     def _append(self, request: Request) -> Outcome:
         zone = self._zone(request)
@@ -208,7 +217,6 @@ class ZoneModel:
             blocks = request.bound
         if zone.pointer + blocks > capacity:
             raise Refused(Status.ZONE_BOUNDARY_ERROR)
-        self._require_resources(request, zone)
         if is_update:
             source = self.of(request.source)[request.zone]
             if source.state is ZoneState.OFFLINE:
@@ -217,6 +225,8 @@ class ZoneModel:
                 raise Refused(Status.UNWRITTEN_BLOCK)
             if self.expired(request.source, source):
                 raise Refused(Status.DATA_EXPIRED)
+        self._require_resources(request, zone)
+        if is_update:
             self.uncommitted.add(request.stream)
         offset = zone.pointer
         if not offset:
@@ -284,6 +294,7 @@ class ZoneModel:
             ZoneAction.CLOSE: ACTIVE,
             ZoneAction.FINISH: (EMPTY, *ACTIVE, FULL),
             ZoneAction.RESET: (EMPTY, *ACTIVE, FULL),
+            ZoneAction.OFFLINE: RETIRED,
         }
         action = ZoneAction(request.action)
         if zone.state not in allowed[action]:
@@ -295,6 +306,8 @@ class ZoneModel:
             zone.state = CLOSED
         elif action is ZoneAction.FINISH:
             zone.state = FULL
+        elif action is ZoneAction.OFFLINE:
+            zone.state = ZoneState.OFFLINE
         else:
             return self._empty([self.streams[request.stream][request.zone]])
         return Outcome(Status.SUCCESS)
@@ -310,6 +323,8 @@ class ZoneModel:
                 self._move(zones, OPEN, CLOSED)
             case ZoneAction.FINISH:
                 self._move(zones, ACTIVE, FULL)
+            case ZoneAction.OFFLINE:
+                self._move(zones, (ZoneState.READ_ONLY,), ZoneState.OFFLINE)
             case ZoneAction.RESET:
                 return self._reset_all(request.stream)
         return Outcome(Status.SUCCESS)
@@ -348,7 +363,10 @@ class ZoneModel:
 
     def _report(self, request: Request) -> Outcome:
         g = self.config.geometry
-        numbered = list(enumerate(self.of(request.stream)))[request.zone :]
+        numbered = [
+            (index, zone) for index, zone in enumerate(self.of(request.stream))
+            if index >= request.zone and request.report_filter in (0, _FILTERS[zone.state])
+        ]  # fmt: skip
         described = numbered[: request.descriptors]
         count = len(described if request.partial else numbered)
         chunks = [ReportHeader.zones.put(count)]
@@ -357,13 +375,15 @@ class ZoneModel:
             pointer = 2**64 - 1 if zone.state in (FULL, *RETIRED) else start + zone.pointer
             rule = self.ages.get(request.stream)
             due = rule is not None and zone.state not in RETIRED and self.is_old(zone, rule.due)
+            due = due and zone.pointer > 0
             chunks.append(
                 ZoneDescriptor.zone_type.put(ZoneDescriptor.SEQUENTIAL_WRITE_REQUIRED)
                 | ZoneDescriptor.state.put(zone.state)
                 | ZoneDescriptor.capacity.put(g.zone_capacity)
                 | ZoneDescriptor.start.put(start)
                 | ZoneDescriptor.write_pointer.put(pointer)
-                | ZoneDescriptor.reset_recommended.put(due and zone.pointer > 0)
+                | ZoneDescriptor.reset_recommended.put(due and zone.state is FULL)
+                | ZoneDescriptor.finish_recommended.put(due and zone.state is not FULL)
                 | ZoneDescriptor.time.put(zone.since if zone.pointer else 2**32 - 1)
             )
         return Outcome(Status.SUCCESS, report=b"".join(chunk.to_bytes(64, "little") for chunk in chunks))

@@ -11,6 +11,7 @@ from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.rounds import rounds
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
+from flashtrain.spec.nvme import ReportFilter
 from flashtrain.spec.streams import Retention
 from tests.rtl.zones.zone_environment import Environment
 from tests.rtl.zones.zone_helpers import PERIOD_NS, Sink, clock_number, cycles, pack
@@ -23,6 +24,7 @@ CAPACITY = CONFIG.geometry.zone_capacity
 STREAMS = {0: range(0, 3), 2: range(3, 8), 7: range(8, ZONES)}
 NON_VOLATILE = (2,)
 DAYS = Retention.DAYS.limit
+OPEN, IMPLICIT, CLOSED = ZoneState.EXPLICITLY_OPEN, ZoneState.IMPLICITLY_OPEN, ZoneState.CLOSED
 
 
 async def start(dut, **options) -> Environment:
@@ -84,7 +86,10 @@ def random_request(environment: Environment) -> Request:
         case "report":
             first = random.choice((index, max(len(zones) - 4, 0)))
             room = random.randint(0, min(len(zones), 6))
-            return Request(Operation.RECEIVE, stream, first, descriptors=room, partial=random.getrandbits(1))
+            return Request(
+                Operation.RECEIVE, stream, first, descriptors=room,
+                report_filter=random.randrange(8), partial=random.getrandbits(1),
+            )  # fmt: skip
     return Request(random.choice(list(Operation)), stream, status=Status.LBA_OUT_OF_RANGE)
 
 
@@ -405,10 +410,72 @@ async def reports(dut):
                 7,
                 first,
                 descriptors=random.randint(0, zones),
+                report_filter=random.choice((0, random.randrange(8))),
                 partial=random.getrandbits(1),
             )
         )
         await environment.done()
+
+
+@cocotb.test()
+async def reports_with_a_filter(dut):
+    """A zone of each state and every filter; 2 cycles for a zone that does not match."""
+    environment = await start(dut)
+    zones, full = len(STREAMS[7]), CONFIG.geometry.zone_capacity
+    retired = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+    for zone, state in enumerate(retired):
+        environment.submit(Request(Operation.RETIRE, 7, zone, action=state))
+    environment.submit(append(7, 2, 3))
+    environment.submit(send(7, 3, ZoneAction.OPEN))
+    environment.submit(send(7, 4, ZoneAction.FINISH))
+    environment.submit(send(7, 2, ZoneAction.CLOSE))
+    environment.submit(append(7, 5, min(full - 1, CONFIG.max_blocks)))
+    await environment.idle()
+    for which in ReportFilter:
+        for partial, room in ((0, zones), (0, 0), (1, 1), (1, 0)):
+            first = random.choice((0, 0, random.randrange(zones)))
+            request = Request(
+                Operation.RECEIVE, 7, first, descriptors=room, report_filter=which, partial=partial
+            )
+            begin = clock_number()
+            environment.submit(request)
+            await environment.done()
+            taken = clock_number() - begin
+            assert taken <= 9 * (min(room, zones) + 1) + 2 * zones + 16, (request, taken)
+
+
+@cocotb.test()
+async def room_among_the_open_zones(dut):
+    """The implicitly open zone with the lowest number is closed, in 2 cycles per zone up to it."""
+    environment = await start(dut)
+    assert CONFIG.max_open == 2 and CONFIG.max_active == 3
+    model, everything = environment.model.of(7), Request(Operation.RECEIVE, 7, descriptors=len(STREAMS[7]))
+    last = len(STREAMS[7]) - 1
+    for request in (send(7, 0, ZoneAction.OPEN), append(7, last), append(7, 1)):
+        assert environment.submit(request).status is Status.SUCCESS
+    assert [model[zone].state for zone in (0, 1, last)] == [OPEN, IMPLICIT, CLOSED]
+    environment.submit(everything)
+    assert environment.submit(send(7, last, ZoneAction.OPEN)).status is Status.SUCCESS
+    assert environment.submit(append(7, 1)).status is Status.TOO_MANY_OPEN_ZONES
+    environment.submit(everything)
+    await environment.idle()
+
+    for request in (send(7, 0, ZoneAction.CLOSE), append(7, 1)):
+        environment.submit(request)
+    await environment.idle()
+    begin = clock_number()
+    environment.submit(send(7, 1, ZoneAction.FINISH))
+    await environment.done()
+    without = clock_number() - begin
+    environment.submit(append(7, last - 1))
+    await environment.idle()
+    assert model[last - 1].state is IMPLICIT
+    begin = clock_number()
+    environment.submit(send(7, 0, ZoneAction.OPEN))  # closes the last but one
+    await environment.done()
+    assert model[last - 1].state is CLOSED
+    # Its first check and the scan's steps, and a cycle of the way back.
+    assert clock_number() - begin == without + 2 * (last - 1 + 1) + 2
 
 
 @cocotb.test(skip=ZONES > 20 or cocotb.SIM_NAME.startswith("Icarus"))

@@ -31,7 +31,7 @@ def fields_before_permission(patch):
     def status(self, port, request):
         found = right(self, port, request)
         if found is Status.ACCESS_DENIED and allowed(self, port, request) is False:
-            return found if self._fields_valid(request) else Status.INVALID_FIELD
+            return found if self._fields.valid(request) else Status.INVALID_FIELD
         return found
 
     patch.setattr(Checker, "status", status)

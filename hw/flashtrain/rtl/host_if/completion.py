@@ -1,5 +1,8 @@
 """Completion: answers to entries of the queues in the tensor buffer."""
 
+from functools import reduce
+from operator import or_
+
 from amaranth import Array, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -7,8 +10,9 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.layouts import Answer
 from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.lib.streams import Queue, StreamMerge
-from flashtrain.spec import Completion, FmsConfig
+from flashtrain.spec import Completion, FmsConfig, Status
 from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.nvme import RETRIED
 from flashtrain.spec.registers import PORTS
 
 from .fetch import QUEUE_BYTES, QueueSettings, wrapped_next
@@ -77,6 +81,8 @@ class CompletionWriter(wiring.Component):
         second, done = Signal(), Signal()
         head = Signal(16)
 
+        status = answer.payload.status
+        retried = reduce(or_, (status == one for one in (Status.SUCCESS, *RETRIED)))
         entry = Signal(8 * Completion.BYTES)
         halves = data.ArrayLayout(8 * QUEUE_BYTES, 2)
         fields = {
@@ -85,7 +91,8 @@ class CompletionWriter(wiring.Component):
             Completion.sq_id: port,
             Completion.cid: answer.payload.cid,
             Completion.phase: phase[port],
-            Completion.status: answer.payload.status,
+            Completion.status: status,
+            Completion.do_not_retry: ~retried,
         }
         for field, value in fields.items():
             m.d.comb += entry[field.low : field.low + field.width].eq(value)
@@ -102,7 +109,7 @@ class CompletionWriter(wiring.Component):
             ports.payload.eq(port),
             done.eq(answer.valid & (burst_sent | burst_sends) & (beats_sent | beat_sends & second)),
             answer.ready.eq(done),
-            self.failed.eq(done & (answer.payload.status != 0)),
+            self.failed.eq(done & (status != Status.SUCCESS)),
         ]
         with m.If(beat_sends):
             # The head may change while the second beat waits.

@@ -21,7 +21,14 @@ from flashtrain.spec import Access, FmsConfig, Port, Status, Submission, ZoneAct
 from flashtrain.spec.codec import bound_shift
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
+from flashtrain.spec.nvme import (
+    BitField,
+    GenerationAction,
+    ReportFilter,
+    ReportHeader,
+    ZoneDescriptor,
+    ZoneReport,
+)
 from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Codec
 
@@ -46,7 +53,7 @@ class Parsed(data.StructLayout):
             "fuse": 2,
             "psdt": 2,
             "cid": 16,
-            "known": 1,  # the namespace's number is in range
+            "known": 1,  # NSID is in range
             "stream": STREAM_BITS,
             "table": StreamTable(config),
             "access": 2,  # what the port may do
@@ -224,13 +231,14 @@ class Decoder(wiring.Component):
             ),
         ]  # fmt: skip
         same = parsed.source == parsed.stream
-        no_source = ~parsed.source_known | ~parsed.source_table.valid | same
         checks = [
             (parsed.error, Status.DATA_TRANSFER_ERROR),
             (op == Operation.INVALID, Status.INVALID_OPCODE),
             ((parsed.fuse != 0) | has_data & (parsed.psdt != Submission.PSDT_SGL), Status.INVALID_FIELD),
-            (~parsed.known | ~parsed.table.valid, Status.INVALID_NAMESPACE),
-            (has_source & no_source, Status.INVALID_NAMESPACE),
+            (~parsed.known, Status.INVALID_NAMESPACE),
+            (~parsed.table.valid, Status.INVALID_FIELD),
+            (has_source & (~parsed.source_known | same), Status.INVALID_NAMESPACE),
+            (has_source & ~parsed.source_table.valid, Status.INVALID_FIELD),
             (~self._allowed(parsed), Status.ACCESS_DENIED),
             (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
             *([(self._needs_raw(parsed), Status.STREAM_IS_CODED)] if config.codec else []),
@@ -263,6 +271,7 @@ class Decoder(wiring.Component):
             command.buffer_block.eq(parsed.address >> config.page_shift),
             command.address.eq(parsed.address),
             command.descriptors.eq(Mux(room < parsed.table.zones, room, parsed.table.zones)),
+            command.report_filter.eq(parsed.report_options),
             command.partial.eq(parsed.partial),
             command.action.eq(parsed.action),
             command.select_all.eq(parsed.select_all),
@@ -313,9 +322,9 @@ class Decoder(wiring.Component):
 
     def _bad_field(self, parsed, blocks, one_zone, has_source):
         op, g = parsed.operation, self.config.geometry
-        any_offset = one_of(op, Operation.READ, Operation.WRITE, Operation.RESTORE)
+        any_offset = one_of(op, Operation.READ, Operation.WRITE, Operation.RECEIVE, Operation.RESTORE)
         offset = parsed.slba[: g.zone_size_bits]
-        bad_report = (parsed.action != ZoneReport.REPORT_ZONES) | (parsed.report_options != 0)
+        bad_report = (parsed.action != ZoneReport.REPORT_ZONES) | (parsed.report_options > max(ReportFilter))
         bad_report |= parsed.report_bytes < ReportHeader.BYTES
         bad_send = ~one_of(parsed.action, *ZoneAction)
         bad_retire = ~one_of(parsed.action, ZoneState.READ_ONLY, ZoneState.OFFLINE)

@@ -47,10 +47,12 @@ class RegisterFile(wiring.Component):
 
     - an address without a register, or a write of a read-only register
     - a value too wide for the register, a selection past its range, a base that is not a multiple of 64
+    - a queue of one entry, which could hold none
     - a write of queues, streams or the tensor buffer's size while the controller is enabled
     - a write of a doorbell while it is disabled
 
-    A doorbell past its queue sets BAD_DOORBELL. Disabling clears doorbells, BAD_DOORBELL and pending
+    A doorbell past its queue sets BAD_DOORBELL, and so does a submission doorbell of a port whose completion
+    queue has one entry. Disabling clears doorbells, BAD_DOORBELL and pending
     interrupts.
 
     The high half of a counter is the one that belongs to the counter whose low half was read last.
@@ -175,16 +177,17 @@ class RegisterFile(wiring.Component):
             completion = queue.cq_base, queue.cq_size, queue.cq_head
             submission_at = PortRegister.SQ_BASE_LOW, PortRegister.SQ_BASE_HIGH, PortRegister.SQ_SIZE
             completion_at = PortRegister.CQ_BASE_LOW, PortRegister.CQ_BASE_HIGH, PortRegister.CQ_SIZE
-            for (base, size, doorbell), addresses, doorbell_address in (
-                (submission, submission_at, sq_tail_doorbell(port)),
-                (completion, completion_at, cq_head_doorbell(port)),
+            for (base, size, doorbell), addresses, doorbell_address, usable in (
+                (submission, submission_at, sq_tail_doorbell(port), queue.cq_size != 0),
+                (completion, completion_at, cq_head_doorbell(port), ALWAYS),
             ):
                 base_low, base_high, size_address = (port_register(port, address) for address in addresses)
                 registers.wide_setting(base_low, base_high, base, ~self.enable)
                 registers.require(base_low, written[:BASE_ALIGNMENT_BITS] == 0)
                 registers.setting(size_address, size, ~self.enable)
+                registers.require(size_address, written != 0)
 
-                inside = written <= size
+                inside = (written <= size) & usable
                 registers.reads[doorbell_address] = doorbell
                 registers.writes[doorbell_address] = (
                     self.enable,

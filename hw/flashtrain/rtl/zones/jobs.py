@@ -208,6 +208,7 @@ class Jobs(wiring.Component):
             report.index.eq(command.index),
             report.zones.eq(self.settings.zones - command.index),
             report.descriptors.eq(command.descriptors),
+            report.filter.eq(command.report_filter),
             report.partial.eq(command.partial),
             report.address.eq(command.address),
         ]

@@ -81,6 +81,9 @@ class ZoneManager(wiring.Component):
         on all zones of a stream, and commits    2 more per zone
         ======================================== ===================
 
+    A command that lacks only an open resource scans its stream's zones, 2 cycles each, for one that is
+    implicitly open. That zone is closed, and the command is checked anew.
+
     A stream reset takes as long as any other command. A scan over the zones follows it (`Reclaim`), 2 cycles
     each, in cycles without a command and one step after each command.
 
@@ -225,6 +228,7 @@ class ZoneManager(wiring.Component):
                 self._decide(m, kinds, registers, settings, source, allocates_zone)
             self._send(m, kinds, registers)
             self._loop(m, registers)
+            self._make_room(m, registers)
             self._commit(m, registers)
             self._report(m, registers)
 
@@ -447,6 +451,8 @@ class ZoneManager(wiring.Component):
             m.d.sync += place.offset.eq(0)
         with m.If(status_now != Status.SUCCESS):
             m.next = "ANSWER"
+            with m.If((status_now == Status.TOO_MANY_OPEN_ZONES) & ~kinds.loops):
+                m.next = "ROOM_READ"
         with m.Elif(allocates_zone & ~self.next_zone.valid):
             m.d.sync += [self.zone_waits.eq(1), status.eq(Status.INTERNAL_ERROR)]
             m.next = "IDLE"
@@ -523,6 +529,29 @@ class ZoneManager(wiring.Component):
             m.d.comb += [table.write.eq(self._state_machine.selected), table.write_zone.eq(loop_zone)]
             m.d.sync += [loop_zone.eq(loop_zone + 1), loop_left.eq(loop_left - 1)]
             m.next = "LOOP_READ"
+
+    def _make_room(self, m: Module, registers: _Registers) -> None:
+        """Close the stream's first zone that is implicitly open, and check the command anew."""
+        table, loop_zone, loop_left = self._table, registers.loop_zone, registers.loop_left
+        in_use = registers.in_use[self.commands.payload.stream]
+        with m.State("ROOM_READ"):
+            m.d.comb += table.zone.eq(loop_zone)
+            m.next = "ROOM"
+            with m.If(loop_left == 0):
+                m.next = "ANSWER"
+
+        with m.State("ROOM"):
+            m.d.comb += [
+                table.write_zone.eq(loop_zone),
+                table.write_entry.eq(table.entry),
+                table.write_entry.state.eq(ZoneState.CLOSED),
+            ]
+            m.d.sync += [loop_zone.eq(loop_zone + 1), loop_left.eq(loop_left - 1)]
+            m.next = "ROOM_READ"
+            with m.If(table.entry.state == ZoneState.IMPLICITLY_OPEN):
+                m.d.comb += table.write.eq(1)
+                m.d.sync += in_use.open.eq(in_use.open - 1)
+                m.next = "IDLE"
 
     def _commit(self, m: Module, registers: _Registers) -> None:
         """The zones of a commit in turn: the entry of the source's zone is valid, then the stream's own."""

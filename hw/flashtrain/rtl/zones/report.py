@@ -8,12 +8,14 @@ from flashtrain.rtl.layouts import LBA_BITS, STATUS_BITS
 from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.zones.table import ZoneEntry
 from flashtrain.spec import FmsConfig, Status, ZoneState
-from flashtrain.spec.nvme import BitField, ReportHeader, ZoneDescriptor
+from flashtrain.spec.nvme import BitField, ReportFilter, ReportHeader, ZoneDescriptor
 
 BEATS = ZoneDescriptor.BYTES // 8
 """Beats of the header, and of each descriptor."""
 
 _BEATS_TO_BOUNDARY = 4096 // 8
+_LAST_OF_ENTRY = (ZoneDescriptor.time.low + ZoneDescriptor.time.width - 1) // 64
+"""The last beat of a descriptor that has a field of the zone's entry."""
 
 
 class ReportRequest(data.StructLayout):
@@ -26,18 +28,23 @@ class ReportRequest(data.StructLayout):
             "index": g.zone_bits,  # the first, within its stream
             "zones": g.zone_bits + 1,  # of the stream, from the first on
             "descriptors": g.zone_bits + 1,  # that there is room for
-            "partial": 1,
+            "filter": 3,  # ReportFilter
+            "partial": 1,  # count the descriptors that are written, not all zones that match
             "address": config.address_bits,  # a multiple of 8
         })  # fmt: skip
 
 
 class ZoneReport(wiring.Component):
-    """Writes the header and then the descriptors, each as a burst of 8 beats.
+    """Writes the descriptors of the zones that match a filter, and then the header.
 
-    A descriptor that crosses a boundary of 4 KiB takes two bursts. `done` follows the last response.
+    Each is a burst of 8 beats. A descriptor that crosses a boundary of 4 KiB takes two bursts. `done` follows
+    the last response.
 
-    Latency: 1 cycle from a request to its first burst. Throughput: 9 cycles per descriptor, 10 for one with
-    two bursts.
+    Beats from the sixth on are zeros. So the table reads the next zone in them, and its descriptor follows
+    the last one at once.
+
+    Latency: 2 cycles from a request to its first burst. Throughput: 9 cycles per descriptor, 10 for one with
+    two bursts, 2 per zone without a descriptor.
 
     Members
     -------
@@ -67,9 +74,11 @@ class ZoneReport(wiring.Component):
 
         is_header = Signal()
         index = Signal.like(request.index)
-        descriptors = Signal.like(request.descriptors)  # still to be written
+        zones = Signal.like(request.zones)  # still to be looked at
+        room = Signal.like(request.descriptors)
         total = Signal.like(request.zones)  # zones, as the header has it
-        address = Signal(self.config.address_bits)
+        kind, partial = Signal.like(request.filter), Signal()
+        start, address = Signal(self.config.address_bits), Signal(self.config.address_bits)
         beat = Signal(range(BEATS))
         open_bursts = Signal(range(2 * self.config.geometry.zones + 3))
         failed = Signal()
@@ -98,22 +107,45 @@ class ZoneReport(wiring.Component):
         with m.If(b.valid & b.payload.error):
             m.d.sync += failed.eq(1)
 
+        next_zone = [self.zone.eq(self.zone + 1), index.eq(index + 1), zones.eq(zones - 1)]
+        matches = self._matches(m, kind)
         with m.FSM(name="fsm"):
             with m.State("IDLE"):
-                room = Mux(request.descriptors < request.zones, request.descriptors, request.zones)
                 m.d.comb += self.request.ready.eq(1)
                 m.d.sync += [
-                    is_header.eq(1),
+                    is_header.eq(0),
                     self.zone.eq(request.zone),
                     index.eq(request.index),
-                    descriptors.eq(room),
-                    total.eq(Mux(request.partial, room, request.zones)),
-                    address.eq(request.address),
+                    zones.eq(request.zones),
+                    room.eq(request.descriptors),
+                    total.eq(0),
+                    kind.eq(request.filter),
+                    partial.eq(request.partial),
+                    start.eq(request.address),
+                    address.eq(request.address + ReportHeader.BYTES),
                     beat.eq(0),
                     failed.eq(0),
                 ]
                 with m.If(self.request.valid):
+                    m.next = "READ"
+
+            with m.State("READ"):
+                m.next = "ZONE"
+
+            with m.State("ZONE"):
+                ends = (zones == 0) | partial & (room == 0)
+                described = matches & (room != 0)
+                m.d.comb += aw.valid.eq(~ends & described)
+                m.d.sync += last_beat.eq(aw.payload.length)
+                with m.If(ends):
+                    m.d.sync += [is_header.eq(1), address.eq(start)]
                     m.next = "BURST"
+                with m.Elif(~described):
+                    m.d.sync += [*next_zone, total.eq(total + matches)]
+                    m.next = "READ"
+                with m.Elif(aw.ready):
+                    m.d.sync += [room.eq(room - 1), total.eq(total + 1)]
+                    m.next = "BEATS"
 
             with m.State("BURST"):
                 m.d.comb += aw.valid.eq(1)
@@ -125,12 +157,11 @@ class ZoneReport(wiring.Component):
                 m.d.comb += w.valid.eq(1)
                 with m.If(w.ready):
                     m.d.sync += [beat.eq(beat + 1), address.eq(address + 8)]
+                    with m.If((beat == _LAST_OF_ENTRY) & ~is_header):
+                        m.d.sync += next_zone
                     with m.If(beat == BEATS - 1):
-                        m.d.sync += [is_header.eq(0), descriptors.eq(descriptors - 1)]
-                        with m.If(~is_header):
-                            m.d.sync += [self.zone.eq(self.zone + 1), index.eq(index + 1)]
-                        m.next = "BURST"
-                        with m.If(descriptors == 0):
+                        m.next = "ZONE"
+                        with m.If(is_header):
                             m.next = "WAIT_FOR_RESPONSES"
                     with m.Elif(w.payload.last):
                         m.next = "BURST"
@@ -140,6 +171,18 @@ class ZoneReport(wiring.Component):
                 with m.If(self.done.valid & self.done.ready):
                     m.next = "IDLE"
         return m
+
+    def _matches(self, m: Module, kind: Signal) -> Signal:
+        """Whether the report has the zone of `entry`."""
+        matches = Signal()
+        with m.Switch(kind):
+            with m.Case(ReportFilter.ALL):
+                m.d.comb += matches.eq(1)
+            for which in ReportFilter:
+                if which is not ReportFilter.ALL:
+                    with m.Case(which):
+                        m.d.comb += matches.eq(self.entry.state == ZoneState[which.name])
+        return matches
 
     def _describe(self, m: Module, chunk: Signal, index: Signal) -> None:
         """The descriptor of the zone of `entry`."""
@@ -156,11 +199,13 @@ class ZoneReport(wiring.Component):
         state = self.entry.state
         retired = (state == ZoneState.READ_ONLY) | (state == ZoneState.OFFLINE)
         has_data = self.entry.mapped
+        recommends, is_full = has_data & self.due & ~retired, state == ZoneState.FULL
         m.d.comb += [
             _field(chunk, ZoneDescriptor.time).eq(Mux(has_data, self.entry.time, ZoneDescriptor.NO_TIME)),
-            _field(chunk, ZoneDescriptor.reset_recommended).eq(has_data & self.due & ~retired),
+            _field(chunk, ZoneDescriptor.reset_recommended).eq(recommends & is_full),
+            _field(chunk, ZoneDescriptor.finish_recommended).eq(recommends & ~is_full),
         ]
-        with m.If((state == ZoneState.FULL) | retired):
+        with m.If(is_full | retired):
             m.d.comb += _field(chunk, ZoneDescriptor.write_pointer).eq(ZoneDescriptor.NO_POINTER)
 
 

@@ -104,14 +104,16 @@ class ZoneStateMachine(wiring.Component):
         """Refusals that do not depend on the zone."""
         operation, action = self.command.operation, self.command.action
         is_update = operation == Operation.UPDATE
-        resets = (operation == Operation.RESET) | (operation == Operation.SEND) & (action == ZoneAction.RESET)
+        loses = (action == ZoneAction.RESET) | (action == ZoneAction.OFFLINE)
+        loses_data = (operation == Operation.SEND) & loses
+        loses_data |= (operation == Operation.RESET) | (operation == Operation.RETIRE)
         appends = is_update | (operation == Operation.APPEND) | (operation == Operation.WRITE)
         pins = (operation == Operation.GENERATION) & (action == GenerationAction.PIN)
         not_ready = ((operation == Operation.READ) | pins) & self.stream.uncommitted
         not_ready |= is_update & self.source.uncommitted
         with m.If(not_ready):
             m.d.comb += self.status.eq(Status.NAMESPACE_NOT_READY)
-        with m.If(self.stream.pinned & (resets | appends | (operation == Operation.RETIRE))):
+        with m.If(self.stream.pinned & (loses_data | appends)):
             m.d.comb += self.status.eq(Status.NAMESPACE_WRITE_PROTECTED)
         restores_stream = (operation == Operation.RESTORE) & (action == RestoreAction.STREAM)
         with m.If(restores_stream & self.stream.restored):
@@ -135,8 +137,7 @@ class ZoneStateMachine(wiring.Component):
             is_exact = command.codec == Codec.RAW
             written = Mux(is_exact, written, command.bound)
         end = Signal(range(capacity + (self.config.max_blocks << g.plane_bits) + 1))
-        lacking = Signal(STATUS_BITS)
-        m.d.comb += [end.eq(zone.pointer + written), lacking.eq(self._lacking_resource())]
+        m.d.comb += end.eq(zone.pointer + written)
         with m.If(zone.state == ZoneState.READ_ONLY):
             m.d.comb += self.status.eq(Status.ZONE_IS_READ_ONLY)
         with m.Elif(zone.state == ZoneState.OFFLINE):
@@ -147,14 +148,14 @@ class ZoneStateMachine(wiring.Component):
             m.d.comb += self.status.eq(Status.ZONE_INVALID_WRITE)
         with m.Elif(end > capacity):
             m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
-        with m.Elif((lacking != Status.SUCCESS) | ~is_update):
-            m.d.comb += self.status.eq(lacking)
-        with m.Elif(source.state == ZoneState.OFFLINE):
+        with m.Elif(is_update & (source.state == ZoneState.OFFLINE)):
             m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
-        with m.Elif(end > source.pointer):
+        with m.Elif(is_update & (end > source.pointer)):
             m.d.comb += self.status.eq(Status.UNWRITTEN_BLOCK)
-        with m.Elif(source.expired):
+        with m.Elif(is_update & source.expired):
             m.d.comb += self.status.eq(Status.DATA_EXPIRED)
+        with m.Else():
+            m.d.comb += self.status.eq(self._lacking_resource())
 
         m.d.comb += self.zone_after.pointer.eq(end)
         with m.If((end == capacity) & is_exact):
@@ -204,6 +205,10 @@ class ZoneStateMachine(wiring.Component):
                 with m.If(_is_in_service(state)):
                     m.d.comb += self.status.eq(Status.SUCCESS)
                 m.d.comb += [after.state.eq(ZoneState.EMPTY), after.pointer.eq(0)]
+            with m.Case(ZoneAction.OFFLINE):
+                with m.If(~_is_in_service(state)):
+                    m.d.comb += self.status.eq(Status.SUCCESS)
+                m.d.comb += after.state.eq(ZoneState.OFFLINE)
 
     def _select_all(self, m: Module) -> None:
         """Zone management of all zones of a stream: `zone_after` of the selected ones is as for one zone."""
@@ -228,6 +233,8 @@ class ZoneStateMachine(wiring.Component):
                 m.d.comb += [self.selected.eq(_is_active(state)), in_use_after.eq(0)]
             with m.Case(ZoneAction.RESET):
                 m.d.comb += in_use_after.eq(0)
+            with m.Case(ZoneAction.OFFLINE):
+                m.d.comb += [self.selected.eq(state == ZoneState.READ_ONLY), in_use_after.eq(in_use)]
 
     def _restore(self, m: Module) -> None:
         command, after = self.command, self.zone_after

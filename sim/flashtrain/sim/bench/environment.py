@@ -226,11 +226,12 @@ class Environment:
         select_all: bool = False,
         room: int = 0,
         partial: bool = False,
+        report_options: int = 0,
         fields: Mapping[str, int] | None = None,
         status: Status | None = None,
         predict: bool = True,
     ) -> PendingCommand:
-        """Submit a command to block `offset` of `zone`; `room`: bytes of a zone report.
+        """Submit a command to block `offset` of `zone`; `room`: bytes of a zone report with `report_options`.
 
         `fields` replace those that follow from the other arguments. `status`: what the model must predict.
         """
@@ -243,7 +244,7 @@ class Environment:
             own["nlb"] = blocks - 1
             length = blocks * self.config.geometry.page_bytes
         elif opcode == Opcode.ZONE_MANAGEMENT_RECEIVE:
-            own |= {"dwords": room // 4 - 1, "partial": int(partial)}
+            own |= {"dwords": room // 4 - 1, "partial": int(partial), "report_options": report_options}
             length = room
         elif opcode == Opcode.ZONE_MANAGEMENT_SEND:
             own["select_all"] = int(select_all)

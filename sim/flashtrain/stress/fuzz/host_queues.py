@@ -4,14 +4,15 @@ import numpy as np
 
 from flashtrain.host.link import Link
 from flashtrain.host.queues.entries import CompletionEntry, parse_completion
-from flashtrain.spec import Completion, Port, Submission
+from flashtrain.spec import Completion, Port, Status, Submission
 from flashtrain.spec.registers import PortRegister, cq_head_doorbell, port_register, sq_tail_doorbell
 
 from .command import FuzzCommand
 from .disagreement import Disagreement
 from .scene import QueuePlace
 
-_UNUSED_OF_COMPLETION = 0xF << 124  # bits 31:28 of dword 3: no field of the contract
+_UNUSED_OF_COMPLETION = 0x7 << 124  # bits 30:28 of dword 3: no field of the contract
+_RETRIED = (Status.SUCCESS, Status.DATA_TRANSFER_ERROR, Status.NAMESPACE_NOT_READY, Status.WRITE_FAULT)
 
 
 class HostQueues:
@@ -92,6 +93,8 @@ class HostQueues:
             raise Disagreement(f"{what} names port {entry.port}")
         if int.from_bytes(raw, "little") & _UNUSED_OF_COMPLETION:
             raise Disagreement(f"{what} has bits set that are no field")
+        if entry.do_not_retry != (entry.status not in _RETRIED):
+            raise Disagreement(f"{what} has the wrong DNR for its status")
         number = self._unanswered.pop(entry.cid, None)
         if number is None:
             raise Disagreement(f"{what} is of command {entry.cid:#x}, which is not in flight")

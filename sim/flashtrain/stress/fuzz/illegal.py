@@ -27,12 +27,13 @@ _SIZES = (PortRegister.SQ_SIZE, PortRegister.CQ_SIZE)
 
 
 def refused_when_disabled(random: Random) -> Writes:
-    """Bases off their alignment, sizes too large for the register, doorbells, and what is never written."""
+    """Bases off their alignment, sizes of one entry or too many, doorbells, and what is never written."""
     port = random.choice(list(Port))
+    size = random.choice([0, random.randint(1 << 16, (1 << 32) - 1)])
     misaligned = random.randrange(1 << 26) << 6 | random.randint(1, 63)
     writes = [
         (port_register(port, random.choice(_BASES)), misaligned),
-        (port_register(port, random.choice(_SIZES)), random.randint(1 << 16, (1 << 32) - 1)),
+        (port_register(port, random.choice(_SIZES)), size),
         (sq_tail_doorbell(port), random.randrange(16)),
         (cq_head_doorbell(port), random.randrange(16)),
         *_never_written(random),

@@ -138,7 +138,12 @@ class SensibleFields:
         listed = self._random.choice([0, 1, zones, self._random.randint(0, zones + 1)])
         odd = self._random.choice([0, 0, 4, 60])
         length = ReportHeader.BYTES + listed * ZoneDescriptor.BYTES + odd
-        return {"slba": start, "dwords": length // 4 - 1, "partial": self._random.randrange(2)}
+        r = self._random
+        return {
+            "slba": start + r.choice([0, 0, r.randrange(self._config.geometry.zone_size)]),
+            "dwords": length // 4 - 1, "partial": r.randrange(2),
+            "report_options": r.choice([0, r.randrange(8)]),
+        }  # fmt: skip
 
     def _source(self, nsid: int) -> int:
         """Mostly a stream as long as this one."""

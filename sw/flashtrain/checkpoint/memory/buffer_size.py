@@ -1,6 +1,6 @@
 """The size of a Link's memory whose tensor buffer has room for certain bytes."""
 
-from flashtrain.host.device import DEFAULT_QUEUE_ENTRIES
+from flashtrain.host.opening import DEFAULT_QUEUE_ENTRIES
 from flashtrain.host.queues.queue_pair import QueuePair
 from flashtrain.spec import FmsConfig, Port
 

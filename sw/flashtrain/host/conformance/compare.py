@@ -6,8 +6,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host.device import STATE_STREAMS, Device, open_device
+from flashtrain.host.device import STATE_STREAMS, Device
 from flashtrain.host.link import Link
+from flashtrain.host.opening import open_device
 from flashtrain.host.queues.entries import CompletionEntry, defined_result
 from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
 from flashtrain.spec.registers import Control, Register
@@ -123,6 +124,8 @@ def _compare(
     if first.port != command.port or second.port != command.port:
         raise Mismatch(f"{where}: answered as port {first.port} and {second.port}")
     results = [defined_result(command.opcode, answer, config) for answer in (first, second)]
+    if first.do_not_retry != second.do_not_retry:
+        raise Mismatch(f"{where}: DNR is {first.do_not_retry} of the first Link, another of the second")
     if first.status != second.status or results[0] != results[1]:
         raise Mismatch(
             f"{where}: status {first.status!r}, result {first.result:#x} of the first Link; "

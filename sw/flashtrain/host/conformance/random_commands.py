@@ -206,7 +206,9 @@ class RandomCommands:
                 fields |= {"slba": start, "action": action, "select_all": int(select_all)}
             case Opcode.ZONE_MANAGEMENT_RECEIVE:
                 length = 4 * r.randrange(16, report_bytes(zones) // 4 + 8)
-                fields |= {"slba": start, "dwords": length // 4 - 1, "partial": r.randrange(2)}
+                fields |= {"slba": start + r.choice((0, r.randrange(g.zone_size)))}
+                fields |= {"dwords": length // 4 - 1, "partial": r.randrange(2)}
+                fields |= {"report_options": r.choice((0, r.randrange(8)))}
                 fields |= {"psdt": 1, "address": address + 8 * r.randrange(4), "length": length}
             case Opcode.INSPECT:
                 blocks, zone = self._some_blocks(), r.randrange(g.blocks + 1)

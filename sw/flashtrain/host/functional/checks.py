@@ -1,32 +1,33 @@
 """Checks 1 to 7 of `flashtrain.spec.nvme`: all checks of a command that do not depend on its zone."""
 
-from dataclasses import dataclass
-
-from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
-from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import GenerationAction, ReportHeader, Submission, ZoneReport
+from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status
+from flashtrain.spec.nvme import Submission
+from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Codec
 
+from .fields import Fields
 from .streams import StreamSettings
 from .submission_entry import SubmissionEntry
 
 _OPCODES = frozenset(Opcode)
-_ACTIONS = frozenset(ZoneAction)
-_GENERATION_ACTIONS = frozenset(GenerationAction)
-_RESTORE_ACTIONS = frozenset(RestoreAction)
-_RESTORED_STATES = (ZoneState.CLOSED, ZoneState.FULL)
 _SGL_DATA_BLOCK = 0x00
 _REPORT_ALIGNMENT = 8
-_ALL_ZONES = 0x00  # reporting options
 
 
-@dataclass(frozen=True)
 class Checker:
     """The checks for one configuration, stream table (by NSID) and tensor-buffer size in bytes."""
 
-    config: FmsConfig
-    streams: dict[int, StreamSettings]
-    memory_bytes: int
+    def __init__(self, config: FmsConfig, streams: dict[int, StreamSettings], memory_bytes: int) -> None:
+        self.config = config
+        self.streams = streams
+        self.memory_bytes = memory_bytes
+        self._fields = Fields(config, streams)
+        self._zone_size, self._page_bytes = config.geometry.zone_size, config.geometry.page_bytes
+        self._rights = {
+            (port, nsid): frozenset(opcode for opcode in Opcode if _allows(port, access, opcode))
+            for nsid, stream in streams.items()
+            for port, access in stream.access.items()
+        }
 
     def status(self, port: Port, entry: SubmissionEntry) -> Status:
         """The status of the first check that fails, or success."""
@@ -34,16 +35,16 @@ class Checker:
             return Status.INVALID_OPCODE
         if entry.fuse or (entry.has_data and entry.psdt != Submission.PSDT_SGL):
             return Status.INVALID_FIELD
-        if entry.nsid not in self.streams:
-            return Status.INVALID_NAMESPACE
-        if entry.has_source and (entry.source not in self.streams or entry.source == entry.nsid):
-            return Status.INVALID_NAMESPACE
+        if status := self._namespace(entry.nsid):
+            return status
+        if entry.has_source and (status := self._namespace(entry.source, entry.nsid)):
+            return status
         stream = self.streams[entry.nsid]
         if not self._allowed(port, entry):
             return Status.ACCESS_DENIED
         if self._needs_raw(entry):
             return Status.STREAM_IS_CODED
-        if not self._fields_valid(entry):
+        if not self._fields.valid(entry):
             return Status.INVALID_FIELD
         if entry.has_data and (status := self._data_pointer(entry)):
             return status
@@ -51,19 +52,22 @@ class Checker:
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
 
+    def _namespace(self, nsid: int, other: int = 0) -> Status:
+        """Whether this is the number of a stream, and not `other`."""
+        if not 0 < nsid <= MAX_STREAMS or nsid == other:
+            return Status.INVALID_NAMESPACE
+        return Status.SUCCESS if nsid in self.streams else Status.INVALID_FIELD
+
     def _inside(self, entry: SubmissionEntry, stream: StreamSettings) -> bool:
         """Whether the zone that the command names exists."""
-        g = self.config.geometry
+        if entry.names_zone:
+            return entry.slba // self._zone_size < stream.zones
         if entry.opcode == Opcode.INSPECT:
-            return entry.slba // g.zone_size < g.blocks
-        if entry.restores_zone:
-            return entry.slba > 0 and (entry.slba - 1) // g.zone_size < stream.zones
-        return not entry.names_zone or entry.slba // g.zone_size < stream.zones
+            return entry.slba // self._zone_size < self.config.geometry.blocks
+        return not entry.restores_zone or 0 < entry.slba <= stream.zones * self._zone_size
 
     def _allowed(self, port: Port, entry: SubmissionEntry) -> bool:
-        if entry.recovers:
-            return port is Port.HOST
-        if not self.streams[entry.nsid].access[port] & _needed(entry.opcode):
+        if entry.opcode not in self._rights[port, entry.nsid]:
             return False
         if not entry.has_source:
             return True
@@ -80,68 +84,9 @@ class Checker:
         """Whether the command reads a stream with a codec."""
         return entry.opcode == Opcode.READ and self.streams[entry.nsid].codec is not Codec.RAW
 
-    def _fields_valid(self, entry: SubmissionEntry) -> bool:
-        g = self.config.geometry
-        if entry.moves_blocks and entry.blocks > self.config.max_blocks:
-            return False
-        if self._expands(entry) and entry.expanded > self.config.max_blocks:
-            return False
-        if entry.opcode == Opcode.ZONE_APPEND:
-            codec = entry.codec(self.streams[entry.nsid].codec)
-            if self.config.coded_bound(entry.blocks, codec) > self.config.max_blocks:
-                return False
-        to_start = entry.manages_zone or entry.opcode in (Opcode.ZONE_APPEND, Opcode.UPDATE)
-        if to_start and entry.slba % g.zone_size:
-            return False
-        if entry.serves_dies and entry.blocks != g.channels * g.dies:
-            return False
-        if entry.has_source and self.streams[entry.source].zones != self.streams[entry.nsid].zones:
-            return False
-        match entry.opcode:
-            case Opcode.UPDATE:
-                return (
-                    1 <= entry.pages <= g.planes
-                    and entry.copies <= entry.pages
-                    and entry.rows >= 1
-                    and entry.blocks == entry.rows * g.channels * entry.pages
-                )
-            case Opcode.RESTORE:
-                return self._restore_valid(entry)
-            case Opcode.GENERATION:
-                return entry.action in _GENERATION_ACTIONS
-            case Opcode.ZONE_MANAGEMENT_SEND:
-                return entry.action in _ACTIONS
-            case Opcode.ZONE_RETIRE:
-                return entry.action in (ZoneState.READ_ONLY, ZoneState.OFFLINE)
-            case Opcode.ZONE_MANAGEMENT_RECEIVE:
-                return (
-                    entry.action == ZoneReport.REPORT_ZONES
-                    and entry.report_options == _ALL_ZONES
-                    and entry.report_bytes >= ReportHeader.BYTES
-                )
-        return True
-
-    def _restore_valid(self, entry: SubmissionEntry) -> bool:
-        g = self.config.geometry
-        match entry.action:
-            case RestoreAction.ZONE:
-                return entry.physical < g.zones and entry.restored_state in _RESTORED_STATES
-            case RestoreAction.PHYSICAL:
-                return entry.physical < g.blocks
-            case RestoreAction.BLOCK:
-                return (
-                    entry.physical < g.blocks
-                    and entry.channel < g.channels
-                    and entry.die < g.dies
-                    and entry.plane < g.planes
-                    and entry.spare < g.spare_blocks
-                )
-        return entry.action in _RESTORE_ACTIONS
-
     def _data_pointer(self, entry: SubmissionEntry) -> Status:
-        page_bytes = self.config.geometry.page_bytes
         blocks = entry.expanded if self._expands(entry) else entry.blocks
-        expected, alignment = blocks * page_bytes, page_bytes
+        expected, alignment = blocks * self._page_bytes, self._page_bytes
         if not entry.moves_blocks:
             expected, alignment = entry.report_bytes, _REPORT_ALIGNMENT
         if entry.sgl_type != _SGL_DATA_BLOCK:
@@ -155,10 +100,12 @@ class Checker:
         return Status.SUCCESS
 
 
-def _needed(opcode: int) -> Access:
-    """The rights for this command; a port needs one of them."""
-    if opcode == Opcode.READ:
-        return Access.READ
+def _allows(port: Port, access: Access, opcode: Opcode) -> bool:
+    """Whether a port with this access to a stream may send it this command."""
+    if opcode in (Opcode.INSPECT, Opcode.RESTORE):
+        return port is Port.HOST
+    if opcode is Opcode.READ:
+        return Access.READ in access
     if opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.GET_STATISTICS):
-        return Access.READ | Access.APPEND
-    return Access.APPEND
+        return bool(access)
+    return Access.APPEND in access

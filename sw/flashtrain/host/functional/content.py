@@ -11,6 +11,7 @@ from .zones import StreamZones
 _CHANGE_CONTENT = frozenset(
     {Opcode.ZONE_APPEND, Opcode.WRITE, Opcode.UPDATE, Opcode.ZONE_RETIRE, Opcode.STREAM_RESET}
 )
+_LOSE_CONTENT = (ZoneAction.RESET, ZoneAction.OFFLINE)
 
 
 class StreamContent:
@@ -43,8 +44,8 @@ class StreamContent:
 
     def condition(self, entry: SubmissionEntry, source: "StreamContent | None") -> Status:
         """Check 8 of `flashtrain.spec.nvme`; `source`: the source stream of an update or a commit."""
-        resets_zones = entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and entry.action == ZoneAction.RESET
-        if self.pinned and (resets_zones or entry.opcode in _CHANGE_CONTENT):
+        loses_data = entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and entry.action in _LOSE_CONTENT
+        if self.pinned and (loses_data or entry.opcode in _CHANGE_CONTENT):
             return Status.NAMESPACE_WRITE_PROTECTED
         restores = entry.opcode == Opcode.RESTORE and entry.action == RestoreAction.STREAM
         if restores and any(zone.state is not ZoneState.EMPTY for zone in self.zones.zones):

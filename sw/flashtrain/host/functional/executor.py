@@ -11,7 +11,7 @@ from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Status, ZoneAct
 from flashtrain.spec.codec import Refusal, slice_user_bytes
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.nvme import GenerationAction, ReportFilter
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import Codec
 
@@ -62,8 +62,10 @@ class Executor:
             Flash(config.geometry, config.randomizer) if flash is None else flash, keep=recover
         )
         self._memory = memory
+        self._bytes = memory.data
         self._checker = Checker(config, streams, memory_bytes)
-        page_bytes = config.geometry.page_bytes
+        self._page_bytes = page_bytes = config.geometry.page_bytes
+        self._zone_size = config.geometry.zone_size
         self._contents = {
             nsid: StreamContent(
                 StreamZones(config, stream, now, lambda: self.physical.exhausted),
@@ -103,11 +105,13 @@ class Executor:
         if entry.recovers != self.recovering:
             status = Status.COMMAND_SEQUENCE_ERROR if entry.recovers else Status.NAMESPACE_NOT_READY
             return status, 0
-        index, offset = divmod(entry.slba, self._config.geometry.zone_size)
+        index, offset = divmod(entry.slba, self._zone_size)
         source = self._contents[entry.source] if entry.has_source else None
         if status := content.condition(entry, source):
             return status, 0
         match entry.opcode:
+            case Opcode.READ:
+                return self._read(entry, content, index, offset), 0
             case Opcode.ZONE_APPEND:
                 return self._append(entry, content, index, None)
             case Opcode.WRITE:
@@ -116,8 +120,6 @@ class Executor:
                 return self._inspect(entry, index, offset), 0
             case Opcode.RESTORE:
                 return self._restore(entry, content), 0
-            case Opcode.READ:
-                return self._read(entry, content, index, offset), 0
             case Opcode.ZONE_MANAGEMENT_SEND:
                 return self._manage(entry, content, index), 0
             case Opcode.ZONE_MANAGEMENT_RECEIVE:
@@ -148,12 +150,12 @@ class Executor:
         self.counters[Counter.PAGES_APPENDED] += entry.blocks
         self.counters[Counter.APPENDS] += 1
         appended = entry.opcode == Opcode.ZONE_APPEND
-        return Status.SUCCESS, index * self._config.geometry.zone_size + pointer if appended else 0
+        return Status.SUCCESS, index * self._zone_size + pointer if appended else 0
 
     def _append_encoded(
         self, entry: SubmissionEntry, content: StreamContent, index: int, pointer: int
     ) -> tuple[Status, int]:
-        pages = encode(self._data(entry).tobytes(), self._codec(entry), self._config.geometry.page_bytes)
+        pages = encode(self._data(entry).tobytes(), self._codec(entry), self._page_bytes)
         bound = self._config.coded_bound(entry.blocks, self._codec(entry))
         if status := content.zones.append_encoded(index, len(pages), bound):
             return status, 0
@@ -165,7 +167,7 @@ class Executor:
     def _encoded_result(self, index: int, pointer: int, stored: int) -> int:
         """The result of an append to a stream with a codec."""
         c = Completion
-        lba = index * self._config.geometry.zone_size + pointer
+        lba = index * self._zone_size + pointer
         return c.result.get(c.result.put(lba) | c.stored.put(stored))
 
     def _read_encoded(
@@ -181,7 +183,7 @@ class Executor:
         scale = slice_user_bytes(codec)
         end = entry.length // scale
         for number, page in enumerate(kept):
-            decoded = decode_page(page, codec, end)
+            decoded = decode_page(np.frombuffer(page, np.uint8), codec, end)
             if isinstance(decoded, Refusal) or not decoded[0].stands_at(number, len(kept)):
                 return Status.CODED_PAGE_ERROR
             header, part = decoded
@@ -208,11 +210,14 @@ class Executor:
 
     def _fetch(self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int) -> int:
         """Move the pages of a read to the tensor buffer; the number of those that are lost."""
-        pages = content.storage.read(index, offset, entry.blocks)
-        for target, page in zip(self._pages(entry), pages, strict=True):
-            if page is not None:
-                target[:] = page
-        return sum(page is None for page in pages)
+        pages, page_bytes, lost = content.storage.read(index, offset, entry.blocks), self._page_bytes, 0
+        for number, page in enumerate(pages):
+            start = entry.address + number * page_bytes
+            if page is None:
+                lost += 1
+            else:
+                self._bytes[start : start + page_bytes] = page
+        return lost
 
     def _inspect(self, entry: SubmissionEntry, zone: int, offset: int) -> Status:
         if offset + entry.blocks > self._config.geometry.zone_capacity:
@@ -227,7 +232,7 @@ class Executor:
             case RestoreAction.STREAM:
                 content.generation = entry.generation
             case RestoreAction.ZONE:
-                zone, last = divmod(entry.slba - 1, self._config.geometry.zone_size)
+                zone, last = divmod(entry.slba - 1, self._zone_size)
                 state = ZoneState(entry.restored_state)
                 if status := content.zones.restore(zone, state, last + 1, entry.time):
                     return status
@@ -276,7 +281,7 @@ class Executor:
         content.uncommitted = True
         self.counters[Counter.PAGES_APPENDED] += entry.blocks
         self.counters[Counter.PAGES_READ] += entry.rows * g.channels * entry.copies
-        return (Status.WRITE_FAULT, 0) if faults else (Status.SUCCESS, index * g.zone_size + pointer)
+        return (Status.WRITE_FAULT, 0) if faults else (Status.SUCCESS, index * self._zone_size + pointer)
 
     def _update_tiles(
         self, entry: SubmissionEntry, content: StreamContent, index: int, source: StreamContent, pointer: int
@@ -285,7 +290,7 @@ class Executor:
         g = self._config.geometry
         row_blocks = g.channels * g.planes
         gradients = self._pages(entry).reshape(entry.rows, entry.pages, g.channels, g.page_bytes)
-        nothing, faults = np.zeros(g.page_bytes, np.uint8), False
+        nothing, faults = bytes(g.page_bytes), False
         for row in range(entry.rows):
             start = pointer + row * row_blocks
             pages = source.storage.read(index, start, row_blocks)
@@ -293,7 +298,7 @@ class Executor:
                 any(page is None for page in pages[channel :: g.channels]) for channel in range(g.channels)
             ]
             faults = faults or any(lost)
-            state = np.concatenate([nothing if page is None else page for page in pages])
+            state = np.frombuffer(b"".join(nothing if page is None else page for page in pages), np.uint8)
             state = state.reshape(g.planes, g.channels, g.page_bytes)
             after = self._dies.update(
                 start // row_blocks % g.dies, _by_channel(state), _by_channel(gradients[row])
@@ -315,7 +320,10 @@ class Executor:
             source.reset()
 
     def _report(self, entry: SubmissionEntry, content: StreamContent, first: int) -> Status:
-        report = zone_report(content.zones, first, entry.report_bytes, entry.partial, self._config.geometry)
+        report = zone_report(
+            content.zones, first, entry.report_bytes, ReportFilter(entry.report_options), entry.partial,
+            self._config.geometry,
+        )  # fmt: skip
         self._memory[entry.address : entry.address + len(report)] = np.frombuffer(report, np.uint8)
         return Status.SUCCESS
 

@@ -232,7 +232,8 @@ class FunctionalLink(Link):
             raise RegisterError(f"write of doorbell {address:#06x} while the controller is disabled")
         is_tail = address in _TAILS
         queues = self._queues[_TAILS[address] if is_tail else _HEADS[address]]
-        if not 0 <= value < (queues.sq_size if is_tail else queues.cq_size):
+        usable = queues.cq_size > 1 or not is_tail
+        if not usable or not 0 <= value < (queues.sq_size if is_tail else queues.cq_size):
             self._bad_doorbell = True
             return
         if is_tail:

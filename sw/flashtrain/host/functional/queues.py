@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import Completion, Port, Submission
+from flashtrain.spec.nvme import do_not_retry
 from flashtrain.spec.registers import PortRegister, port_register
 
 from .registers import RegisterFile
@@ -20,11 +21,12 @@ class PortQueues:
         self.tail = self.head = 0
         self.sq_size = registers[setting(PortRegister.SQ_SIZE)] + 1
         self.cq_size = registers[setting(PortRegister.CQ_SIZE)] + 1
-        self._memory = memory
+        self._memory = memory.data  # a view of bytes: an array takes longer than the rest of a fetch
         self._sq_base = registers.long(setting(PortRegister.SQ_BASE_LOW))
         self._cq_base = registers.long(setting(PortRegister.CQ_BASE_LOW))
         self._sq_head = self._cq_tail = 0
         self._phase = 1
+        self._port_bits = Completion.sq_id.put(port)
 
     @property
     def pending(self) -> bool:
@@ -58,13 +60,14 @@ class PortQueues:
         entry = (
             c.result.put(result)
             | c.sq_head.put(taken)
-            | c.sq_id.put(self.port)
+            | self._port_bits
             | c.cid.put(cid)
             | c.phase.put(self._phase)
             | c.status.put(status)
+            | c.do_not_retry.put(do_not_retry(status))
         ).to_bytes(c.BYTES, "little")
         start = self._cq_base + self._cq_tail * c.BYTES
-        self._memory[start : start + c.BYTES] = np.frombuffer(entry, np.uint8)
+        self._memory[start : start + c.BYTES] = entry
         self._cq_tail += 1
         if self._cq_tail == self.cq_size:
             self._cq_tail = 0

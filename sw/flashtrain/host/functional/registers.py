@@ -20,11 +20,12 @@ _MEMORY_BITS = 48
 
 
 class Setting(NamedTuple):
-    """Values from 0 to `limit` - 1, multiples of `step`; `locked` while the controller is enabled."""
+    """Values from `least` to `limit` - 1, multiples of `step`; `locked` while the controller is enabled."""
 
     limit: int
     locked: bool = True
     step: int = 1
+    least: int = 0
 
 
 class RegisterFile:
@@ -48,10 +49,10 @@ class RegisterFile:
             raise RegisterError(f"write of register {address:#06x}: there is none that can be written")
         if setting.locked and enabled:
             raise RegisterError(f"write of register {address:#06x} while the controller is enabled")
-        if not 0 <= value < setting.limit or value % setting.step:
+        if not setting.least <= value < setting.limit or value % setting.step:
             raise RegisterError(
                 f"write of {value:#x} to register {address:#06x}: "
-                f"expected a multiple of {setting.step} below {setting.limit:#x}"
+                f"expected a multiple of {setting.step} from {setting.least} on, below {setting.limit:#x}"
             )
         self._values[address] = value
 
@@ -74,7 +75,7 @@ def _settings(config: FmsConfig) -> dict[int, Setting]:
             (PortRegister.CQ_BASE_LOW, PortRegister.CQ_SIZE),
         ):
             settings |= _long_setting(port_register(port, base), config.address_bits, step=64)
-            settings[port_register(port, size)] = Setting(1 << 16)
+            settings[port_register(port, size)] = Setting(1 << 16, least=1)
     for nsid in range(1, MAX_STREAMS + 1):
         settings[stream_register(nsid, StreamRegister.ZONES)] = Setting(1 << 32)
         settings[stream_register(nsid, StreamRegister.ATTRIBUTES)] = Setting(1 << 16)

@@ -57,14 +57,11 @@ class Storage:
             owner = None if lost else mapping.owner
             self._physical.program(mapping.physical, number, Page(page.tobytes(), owner, updated))
 
-    def read(self, zone: int, offset: int, count: int) -> list[NDArray[np.uint8] | None]:
+    def read(self, zone: int, offset: int, count: int) -> list[bytes | None]:
         """`count` pages of `zone` from its page `offset` on; None for a page without the zone's owner."""
         mapping = self._zones[zone]
         pages = (self._physical.page(mapping.physical, number) for number in range(offset, offset + count))
-        return [
-            None if page is None or page.owner != mapping.owner else np.frombuffer(page.data, np.uint8)
-            for page in pages
-        ]
+        return [None if page is None or page.owner != mapping.owner else page.data for page in pages]
 
     def restore(self, zone: int, generation: int, physical: int, sequence: int, wear: int) -> None:
         """Map `zone` to zone `physical`."""

@@ -1,14 +1,19 @@
 """The fields of a submission entry."""
 
+from struct import Struct
 from typing import NamedTuple
 
 from flashtrain.spec import Opcode, Submission
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.nvme import BitField, GenerationAction
 from flashtrain.spec.streams import Codec
 
 _MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
 _MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
+_MOVE_BLOCKS = _MOVE_DATA_OF_ZONE | _MOVE_PAGES_OF_DIES | {Opcode.INSPECT}
+_NAME_SOURCE = frozenset({Opcode.UPDATE, Opcode.GENERATION})
+_RECOVER = frozenset({Opcode.INSPECT, Opcode.RESTORE})
+_HAVE_DATA = _MOVE_BLOCKS | {Opcode.ZONE_MANAGEMENT_RECEIVE}
 
 
 class SubmissionEntry(NamedTuple):
@@ -53,7 +58,7 @@ class SubmissionEntry(NamedTuple):
     @property
     def moves_blocks(self) -> bool:
         """The command transfers `blocks` logical blocks."""
-        return self.opcode in _MOVE_DATA_OF_ZONE or self.opcode == Opcode.INSPECT or self.serves_dies
+        return self.opcode in _MOVE_BLOCKS
 
     @property
     def serves_dies(self) -> bool:
@@ -62,7 +67,7 @@ class SubmissionEntry(NamedTuple):
 
     @property
     def has_data(self) -> bool:
-        return self.moves_blocks or self.opcode == Opcode.ZONE_MANAGEMENT_RECEIVE
+        return self.opcode in _HAVE_DATA
 
     @property
     def names_zone(self) -> bool:
@@ -72,7 +77,7 @@ class SubmissionEntry(NamedTuple):
     @property
     def recovers(self) -> bool:
         """The command is one of recovery, which needs no right to the stream."""
-        return self.opcode in (Opcode.INSPECT, Opcode.RESTORE)
+        return self.opcode in _RECOVER
 
     @property
     def restores_zone(self) -> bool:
@@ -84,32 +89,42 @@ class SubmissionEntry(NamedTuple):
 
     @property
     def has_source(self) -> bool:
-        return self.opcode == Opcode.UPDATE or self.commits
+        return self.opcode in _NAME_SOURCE and (self.opcode == Opcode.UPDATE or self.commits)
 
     @property
     def manages_zone(self) -> bool:
-        """The command is zone management of one zone."""
+        """The command is zone management of one zone, or a report from one on."""
         if self.opcode == Opcode.ZONE_MANAGEMENT_SEND:
             return not self.select_all
         return self.opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.ZONE_RETIRE)
 
 
 _SOURCES = {"blocks": "nlb", "report_bytes": "dwords"}
-_FIELDS = tuple(
-    (field.low, (1 << field.width) - 1)
-    for field in (getattr(Submission, _SOURCES.get(name, name)) for name in SubmissionEntry._fields)
+_WORDS, _LONG_WORDS = Struct("<16I"), Struct("<8Q")
+
+
+def _place(field: BitField) -> tuple[int, int, int]:
+    """The place of a field: which of the 16 words and 8 long words, its lowest bit, its mask."""
+    word, low = divmod(field.low, 32)
+    if low + field.width > 32:
+        word, low = 16 + field.low // 64, field.low % 64
+    return word, low, (1 << field.width) - 1
+
+
+_PLACES = tuple(_place(getattr(Submission, _SOURCES.get(name, name))) for name in SubmissionEntry._fields)
+_BLOCKS, _REPORT_BYTES, _SELECT_ALL, _PARTIAL, _EXPANDED, _EXACT = (
+    SubmissionEntry._fields.index(name)
+    for name in ("blocks", "report_bytes", "select_all", "partial", "expanded", "exact")
 )
 
 
-def parse(raw: bytes) -> SubmissionEntry:
+def parse(raw: bytes | memoryview) -> SubmissionEntry:
     """The fields of a 64-byte entry."""
-    value = int.from_bytes(raw, "little")
-    read = SubmissionEntry._make([value >> low & mask for low, mask in _FIELDS])
-    return read._replace(
-        blocks=read.blocks + 1,
-        report_bytes=4 * (read.report_bytes + 1),
-        select_all=bool(read.select_all),
-        partial=bool(read.partial),
-        expanded=read.expanded + 1,
-        exact=bool(read.exact),
-    )
+    words = _WORDS.unpack(raw) + _LONG_WORDS.unpack(raw)
+    fields = [words[word] >> low & mask for word, low, mask in _PLACES]
+    fields[_BLOCKS] += 1
+    fields[_REPORT_BYTES] = 4 * (fields[_REPORT_BYTES] + 1)
+    fields[_EXPANDED] += 1
+    for flag in (_SELECT_ALL, _PARTIAL, _EXACT):
+        fields[flag] = bool(fields[flag])
+    return SubmissionEntry._make(fields)

@@ -35,7 +35,7 @@ class Zone:
 
 
 class StreamZones:
-    """All zones of a stream. Methods return the status; a call that does not succeed changes nothing.
+    """All zones of a stream. Methods return the status; a call that is refused changes nothing.
 
     - now: the time in seconds, by register TIME.
     - exhausted: whether no physical zone is free for another logical one.
@@ -52,6 +52,7 @@ class StreamZones:
         self._config = config
         self._settings = settings
         self._now = now
+        self._zone_size = config.geometry.zone_size
         self.zones = [Zone() for _ in range(settings.zones)]
 
     def append(self, index: int, offset: int | None, blocks: int) -> Status:
@@ -72,7 +73,7 @@ class StreamZones:
         """Add `rows` of tiles on all channels, updated from the tiles at the same place of `source`."""
         zone, row = self.zones[index], self._config.geometry.channels * self._config.geometry.planes
         blocks = rows * row
-        if status := self._refuses(zone, zone.written % row == 0, blocks):
+        if status := self._no_place(zone, zone.written % row == 0, blocks):
             return status
         if source.state is ZoneState.OFFLINE:
             return Status.ZONE_IS_OFFLINE
@@ -80,17 +81,23 @@ class StreamZones:
             return Status.UNWRITTEN_BLOCK
         if source_expired:
             return Status.DATA_EXPIRED
+        if status := self._resources_to_open(zone):
+            return status
         return self._take(zone, blocks)
 
     def _refuses(self, zone: Zone, well_placed: bool, blocks: int) -> Status:
         """The reason why `zone` refuses `blocks` more, or success."""
+        return self._no_place(zone, well_placed, blocks) or self._resources_to_open(zone)
+
+    def _no_place(self, zone: Zone, well_placed: bool, blocks: int) -> Status:
+        """The reason why `zone` has no place for `blocks` more, resources apart, or success."""
         if zone.state in _REFUSES_DATA:
             return _REFUSES_DATA[zone.state]
         if not well_placed:
             return Status.ZONE_INVALID_WRITE
         if zone.written + blocks > self._config.geometry.zone_capacity:
             return Status.ZONE_BOUNDARY_ERROR
-        return self._resources_to_open(zone)
+        return Status.SUCCESS
 
     def _take(self, zone: Zone, blocks: int, fills: bool = True) -> Status:
         if not zone.written:
@@ -108,7 +115,7 @@ class StreamZones:
         zone = self.zones[index]
         if zone.state is ZoneState.OFFLINE:
             return Status.ZONE_IS_OFFLINE
-        if offset + blocks > self._config.geometry.zone_size:
+        if offset + blocks > self._zone_size:
             return Status.ZONE_BOUNDARY_ERROR
         if offset + blocks > zone.written:
             return Status.UNWRITTEN_BLOCK
@@ -116,10 +123,11 @@ class StreamZones:
 
     def expired(self, index: int) -> bool:
         """Whether the zone's data are past the stream's retention class, so that reads are refused."""
-        return self.zones[index].is_old(self._now(), self._settings.limit)
+        limit = self._settings.limit
+        return limit is not None and self.zones[index].is_old(self._now(), limit)
 
     def due(self, index: int) -> bool:
-        """Whether a report recommends a reset of the zone, after its data are saved."""
+        """Whether a report recommends a reset or the finish of the zone."""
         zone = self.zones[index]
         return zone.state not in RETIRED and zone.is_old(self._now(), self._settings.due)
 
@@ -129,7 +137,7 @@ class StreamZones:
         if action is ZoneAction.OPEN and zone.state in ACTIVE | {ZoneState.EMPTY}:
             if status := self._resources_to_open(zone):
                 return status
-        elif action is ZoneAction.OPEN or zone.state in RETIRED:
+        elif (action is ZoneAction.OFFLINE) != (zone.state in RETIRED) or action is ZoneAction.OPEN:
             return Status.INVALID_ZONE_TRANSITION
         elif action is ZoneAction.CLOSE and zone.state not in ACTIVE:
             return Status.INVALID_ZONE_TRANSITION
@@ -145,6 +153,7 @@ class StreamZones:
             ZoneAction.FINISH: ACTIVE,
             ZoneAction.OPEN: {ZoneState.CLOSED},
             ZoneAction.RESET: ACTIVE | {ZoneState.FULL},
+            ZoneAction.OFFLINE: {ZoneState.READ_ONLY},
         }[action]
         for zone in self.zones:
             if zone.state in selected:
@@ -173,12 +182,16 @@ class StreamZones:
         return sum(zone.state in states for zone in self.zones)
 
     def _resources_to_open(self, zone: Zone) -> Status:
-        """Whether the stream has the resources that `zone` needs to be open."""
+        """Whether the stream has the resources that `zone` needs to be open; closes another zone for it."""
         if zone.state is ZoneState.EMPTY and self._count(ACTIVE) >= self._config.max_active:
             return Status.TOO_MANY_ACTIVE_ZONES
-        if zone.state not in OPEN and self._count(OPEN) >= self._config.max_open:
-            return Status.TOO_MANY_OPEN_ZONES
-        return Status.SUCCESS
+        if zone.state in OPEN or self._count(OPEN) < self._config.max_open:
+            return Status.SUCCESS
+        for other in self.zones:
+            if other.state is ZoneState.IMPLICITLY_OPEN:
+                other.state = ZoneState.CLOSED
+                return Status.SUCCESS
+        return Status.TOO_MANY_OPEN_ZONES
 
 
 def _do(zone: Zone, action: ZoneAction) -> None:
@@ -187,6 +200,7 @@ def _do(zone: Zone, action: ZoneAction) -> None:
         ZoneAction.FINISH: ZoneState.FULL,
         ZoneAction.OPEN: ZoneState.EXPLICITLY_OPEN,
         ZoneAction.RESET: ZoneState.EMPTY,
+        ZoneAction.OFFLINE: ZoneState.OFFLINE,
     }[action]
     if action is ZoneAction.RESET:
         zone.written = 0

@@ -1,9 +1,9 @@
 """The data part of the tensor buffer: regions for commands, and arrays that lie in it."""
 
 import weakref
-from bisect import insort
-from dataclasses import dataclass
+from bisect import bisect
 from threading import RLock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,8 +13,7 @@ from flashtrain.host.errors import BufferFull
 from .arrays import blocks_of, element_type, nbytes_of
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(NamedTuple):
     """A run of logical blocks of the tensor buffer; `address` in bytes."""
 
     address: int
@@ -47,13 +46,15 @@ class BlockAllocator:
 
     def give_back(self, start: int, count: int) -> None:
         """Free a run from :meth:`take`, and join it with its free neighbours."""
-        insort(self._free, (start, count))
-        i = self._free.index((start, count))
-        if i + 1 < len(self._free) and start + count == self._free[i + 1][0]:
-            self._free[i : i + 2] = [(start, count + self._free[i + 1][1])]
-        if i > 0 and sum(self._free[i - 1]) == start:
-            before, length = self._free[i - 1]
-            self._free[i - 1 : i + 1] = [(before, length + self._free[i][1])]
+        first = end = bisect(self._free, (start, count))
+        if end < len(self._free) and start + count == self._free[end][0]:
+            count += self._free[end][1]
+            end += 1
+        if first and sum(self._free[first - 1]) == start:
+            first -= 1
+            start, before = self._free[first]
+            count += before
+        self._free[first:end] = [(start, count)]
 
 
 class TensorBuffer:

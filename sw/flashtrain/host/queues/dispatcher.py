@@ -21,7 +21,7 @@ from .entries import Command, CompletionEntry
 from .queue_pair import QueuePair
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Request:
     """One command on its way from the driver to the device and back.
 

@@ -1,29 +1,20 @@
 """The driver's commands, their 64-byte submission entries, and completions from their 16-byte entries."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from flashtrain.spec import Completion, FmsConfig, Opcode, Status, Submission
 
-_STATUSES = frozenset(Status)
-_PLAIN = {
-    name: getattr(Submission, name)
-    for name in (
-        "opcode", "nsid", "slba", "action", "pages", "copies", "rows", "source", "physical", "wear",
-        "restored_state", "sequence", "generation", "time", "channel", "die", "plane", "spare",
-    )
-}  # fmt: skip
-"""Fields of a command that stand in its entry as they are."""
+_STATUSES = {int(status): status for status in Status}
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One command before it has a slot in a queue.
 
     - slba: block address within the stream.
     - blocks: logical blocks of data.
     - address, length: the data's place in the tensor buffer, in bytes; 0 without data.
     - action: the zone send action (ZSA), the new state of a retired zone, or a generation command's action.
+    - report_options, partial: of a report.
     - pages, copies, rows: of an update, pages of gradients per tile, pages of copies per tile, rows of tiles.
     - source: namespace of the current generation, of an update or a commit.
     - physical, wear, restored_state, sequence, generation, time: of a restore.
@@ -39,6 +30,8 @@ class Command:
     length: int = 0
     action: int = 0
     select_all: bool = False
+    report_options: int = 0
+    partial: bool = False
     pages: int = 0
     copies: int = 0
     rows: int = 0
@@ -60,22 +53,26 @@ class Command:
         """The submission entry, with command identifier `cid`."""
         s = Submission
         value = s.cid.put(cid)
-        for name, number in vars(self).items():
-            if number and name in _PLAIN:
-                value |= _PLAIN[name].put(number)
-        if self.select_all:
-            value |= s.select_all.put(1)
+        for place, field in _PLAIN:
+            if number := self[place]:
+                value |= field.put(number)
         if self.length:
-            value |= s.psdt.put(s.PSDT_SGL) | s.address.put(self.address) | s.length.put(self.length)
+            value |= _SGL | s.address.put(self.address) | s.length.put(self.length)
         if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
             value |= s.dwords.put(self.length // 4 - 1)
         elif self.blocks:
             value |= s.nlb.put(self.blocks - 1)
         if self.expanded:
             value |= s.expanded.put(self.expanded - 1)
-        if self.exact:
-            value |= s.exact.put(1)
         return value.to_bytes(s.BYTES, "little")
+
+
+_ENCODED = ("blocks", "address", "length", "expanded")
+_PLAIN = tuple(
+    (place, getattr(Submission, name)) for place, name in enumerate(Command._fields) if name not in _ENCODED
+)
+"""The fields of a command that stand in its entry as they are, with their places in the command."""
+_SGL = Submission.psdt.put(Submission.PSDT_SGL)
 
 
 def raw_entry(**fields: int) -> bytes:
@@ -87,31 +84,37 @@ def raw_entry(**fields: int) -> bytes:
 
 
 class CompletionEntry(NamedTuple):
-    """The device's answer; `status` is a `Status`, or a number that the contract does not define."""
+    """The device's answer; `status` is a `Status`, or a number that the contract does not define.
+
+    - do_not_retry: the same command would be refused again.
+    """
 
     cid: int
     status: int
     result: int
     sq_head: int
     port: int
+    do_not_retry: bool = False
 
     @property
     def ok(self) -> bool:
         return self.status == Status.SUCCESS
 
 
-def parse_completion(raw: bytes) -> CompletionEntry:
-    """The fields of a 16-byte completion entry."""
-    c = Completion
-    entry = int.from_bytes(raw, "little")
-    status = c.status.get(entry)
-    return CompletionEntry(
-        cid=c.cid.get(entry),
-        status=Status(status) if status in _STATUSES else status,
-        result=c.result.get(entry),
-        sq_head=c.sq_head.get(entry),
-        port=c.sq_id.get(entry),
+_COMPLETION = tuple(
+    (field.low, (1 << field.width) - 1)
+    for field in (
+        Completion.cid, Completion.status, Completion.result, Completion.sq_head, Completion.sq_id,
+        Completion.do_not_retry,
     )
+)  # fmt: skip
+
+
+def parse_completion(raw: bytes | memoryview) -> CompletionEntry:
+    """The fields of a 16-byte completion entry."""
+    entry = int.from_bytes(raw, "little")
+    cid, status, result, sq_head, port, final = [entry >> low & mask for low, mask in _COMPLETION]
+    return CompletionEntry(cid, _STATUSES.get(status, status), result, sq_head, port, bool(final))
 
 
 def defined_result(opcode: int, answer: CompletionEntry, config: FmsConfig) -> int:

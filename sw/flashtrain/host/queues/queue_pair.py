@@ -1,8 +1,5 @@
 """One port's submission and completion queue in the tensor buffer."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from flashtrain.host.link import Link
 from flashtrain.spec import Completion, Port, Submission
 from flashtrain.spec.registers import PortRegister, cq_head_doorbell, port_register, sq_tail_doorbell
@@ -25,10 +22,10 @@ class QueuePair:
         self._link = link
         self._sq_address = address
         self._cq_address = address + entries * Submission.BYTES
+        # Views of bytes: an array takes longer than the rest of a push or a poll.
         memory = link.memory
-        self._sq = memory[address : self._cq_address].reshape(entries, Submission.BYTES)
-        end = self._cq_address + entries * Completion.BYTES
-        self._cq: NDArray[np.uint8] = memory[self._cq_address : end].reshape(entries, Completion.BYTES)
+        self._sq = memory[address : self._cq_address].data
+        self._cq = memory[self._cq_address : self._cq_address + entries * Completion.BYTES].data
         # Byte and bit of the phase within an entry.
         self._phase_byte, self._phase_bit = divmod(Completion.phase.low, 8)
         self.reset()
@@ -41,7 +38,7 @@ class QueuePair:
 
     def reset(self) -> None:
         """Empty both queues, as an enable of the controller does."""
-        self._cq[:] = 0
+        self._cq[:] = bytes(len(self._cq))
         self._tail = self._sq_head = self._cq_head = 0
         self._rung = 0
         self._phase = 1
@@ -63,7 +60,8 @@ class QueuePair:
 
     def push(self, entry: bytes) -> None:
         """Put an entry at the tail; the device fetches it after :meth:`ring`."""
-        self._sq[self._tail] = np.frombuffer(entry, np.uint8)
+        start = self._tail * Submission.BYTES
+        self._sq[start : start + Submission.BYTES] = entry
         self._tail = (self._tail + 1) % self.entries
 
     def ring(self) -> None:
@@ -72,11 +70,18 @@ class QueuePair:
             self._rung = self._tail
             self._link.write_register(sq_tail_doorbell(self.port), self._tail)
 
+    @property
+    def _posted(self) -> bool:
+        """Whether the entry at the head of the completion queue is a new one."""
+        phase_byte = self._cq[self._cq_head * Completion.BYTES + self._phase_byte]
+        return phase_byte >> self._phase_bit & 1 == self._phase
+
     def poll(self) -> list[CompletionEntry]:
         """Take all posted completions."""
         taken = []
-        while self._cq[self._cq_head, self._phase_byte] >> self._phase_bit & 1 == self._phase:
-            completion = parse_completion(self._cq[self._cq_head].tobytes())
+        while self._posted:
+            start = self._cq_head * Completion.BYTES
+            completion = parse_completion(self._cq[start : start + Completion.BYTES])
             self._sq_head = completion.sq_head
             taken.append(completion)
             self._cq_head += 1

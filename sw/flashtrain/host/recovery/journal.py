@@ -214,7 +214,7 @@ class Journal:
 
     def refresh(self) -> bool:
         """If the newest record is old: write it again, in the other zone. Whether it was."""
-        old = self._stream.report()[self._zone].reset_recommended
+        old = self._stream.report()[self._zone].is_old
         if old:
             self._learn()
             self._offset = None

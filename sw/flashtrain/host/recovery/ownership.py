@@ -126,7 +126,7 @@ class OwnershipReader:
                 columns = {*own, *(column for _, column in spares)}
                 owners.append(replace(owner, spares=tuple(spares), whole=len(columns) == g.superpage))
         only_in_spares = [owner for owner, _ in found.values()]
-        needed = newest([*owners, *only_in_spares]).values()
+        needed = [owner for _, owner in sorted(newest([*owners, *only_in_spares]).items())]
         taken = {owner.physical for owner in needed if owner.allocation not in found}
         silent = set(range(g.zones)) - {owner.physical for owner in owners}
         marked = {block for block, _ in self.marked}

@@ -92,11 +92,11 @@ class StreamRefresh:
         }
 
     def refresh(self) -> list[OldZone]:
-        """Refresh all zones whose reset is recommended."""
+        """Refresh all zones whose data are old."""
         anybody = self._able[Access.READ] or self._able[Access.APPEND]
         if anybody is None or self._table.expired is not Expired.REFRESH:
             return []
-        old = [number for number, zone in enumerate(anybody.report()) if zone.reset_recommended]
+        old = [number for number, zone in enumerate(anybody.report()) if zone.is_old]
         return [self._refresh(number) for number in old]
 
     def go_on(self, copy: ZoneCopy) -> None:

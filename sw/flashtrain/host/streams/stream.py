@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -309,11 +308,19 @@ class DeviceStream:
         self._finish(self._command(command, after=record, on_failure=lambda: self._generations.undo(drop)))
 
     @serialised
+    def take_offline(self, zone: int) -> None:
+        """Take a read-only zone offline, by the standard's action."""
+        self._manage(ZoneAction.OFFLINE, zone)
+        self._note_retired({zone: ZoneState.OFFLINE})
+
+    @serialised
     def manage_all(self, action: ZoneAction) -> None:
         """Apply `action` to all zones whose state allows it."""
         self._space.forget()
         command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, action=action, select_all=True)
         self._finish(self._reset(command) if action is ZoneAction.RESET else self._command(command))
+        if action is ZoneAction.OFFLINE:
+            self.report()  # which the journal is told of
 
     @serialised
     def retire_zone(self, zone: int, state: ZoneState) -> None:
@@ -552,7 +559,7 @@ class DeviceStream:
         self._space.retire(append.slba // self.zone_size)
         place = self._space.reserve_in_one(append.blocks)
         self._space.forget()  # reports in flight do not include it
-        return None if place is None else replace(append, slba=place.lba // self.zone_size * self.zone_size)
+        return None if place is None else append._replace(slba=place.lba // self.zone_size * self.zone_size)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
         requests = []

@@ -12,7 +12,7 @@ class ZoneInfo:
 
     - write_pointer: None in a zone that accepts no more data.
     - time: the time of the oldest data's append, in seconds of the device's clock; None without data.
-    - reset_recommended: the data are old, and should be saved elsewhere.
+    - reset_recommended, finish_recommended: of a full and of an active zone with old data.
     """
 
     start: int
@@ -21,6 +21,12 @@ class ZoneInfo:
     write_pointer: int | None
     time: int | None = None
     reset_recommended: bool = False
+    finish_recommended: bool = False
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the data should be saved elsewhere."""
+        return self.reset_recommended or self.finish_recommended
 
     @property
     def room(self) -> int:
@@ -50,6 +56,7 @@ def parse_report(data: bytes) -> list[ZoneInfo]:
                 write_pointer=None if pointer == ZoneDescriptor.NO_POINTER else pointer,
                 time=None if time == ZoneDescriptor.NO_TIME else time,
                 reset_recommended=bool(ZoneDescriptor.reset_recommended.get(raw)),
+                finish_recommended=bool(ZoneDescriptor.finish_recommended.get(raw)),
             )
         )
     return zones

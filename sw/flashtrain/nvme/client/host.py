@@ -23,6 +23,9 @@ _SHUTDOWN = 1 << 14
 class Host:
     """One association. Block addresses and blocks are those of a namespace.
 
+    flow_control: completions carry the head of the submission queue, which this host does not need. Without
+    it flags of the data complete a read.
+
     :class:`CommandFailed` for a status other than success.
     """
 
@@ -38,11 +41,12 @@ class Host:
         in_capsule: int = 8192,
         timeout: float = 60.0,
         offer: Offer | None = None,
+        flow_control: bool = False,
     ) -> None:
         self._offer = offer
         self._address, self._subsystem, self._host = address, subsystem, host
         self._digests, self._entries, self._timeout = digests, entries, timeout
-        self._in_capsule, self._keep_alive = in_capsule, keep_alive
+        self._in_capsule, self._keep_alive, self._flow_control = in_capsule, keep_alive, flow_control
         self.controller = 0xFFFF
         self.admin = self._open(0)
         self.io: list[ClientQueue] = []
@@ -94,7 +98,13 @@ class Host:
         try:
             queue = ClientQueue(sock, self._digests, self._in_capsule)
             entry, data = connect_command(
-                number, self._entries, self.controller, self._subsystem, self._host, self._keep_alive
+                number,
+                self._entries,
+                self.controller,
+                self._subsystem,
+                self._host,
+                self._keep_alive,
+                self._flow_control,
             )
             answer = self._ok(f"connect of queue {number}", queue.execute(entry, data)).answer
             if answer.result >> 16 & 3 and self._offer is not None:

@@ -3,6 +3,8 @@
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
 from flashtrain.nvme.errors import ProtocolError
 from flashtrain.nvme.wire.commands import Answer, Entry, SglType, parse_answer
@@ -28,19 +30,20 @@ from flashtrain.nvme.wire.pdu import (
 )
 
 _RECEIVE_BYTES = 1 << 20
+# Plain integers: the arithmetic of enumerations takes longer than the rest of a read.
+_HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
+_LAST, _SUCCESS = int(Flags.LAST), int(Flags.SUCCESS)
 
 
-@dataclass(frozen=True)
-class Completed:
+class Completed(NamedTuple):
     """The end of a command, with the data that came for the host."""
 
     answer: Answer
     data: bytearray
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Sent:
-    entry: Entry
     data: bytes | memoryview
     received: bytearray
 
@@ -55,20 +58,20 @@ class ClientQueue:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = sock
         self.in_capsule = in_capsule
-        self._digests = Flags(0)
-        self._input = bytearray(_RECEIVE_BYTES)
+        self._digests = 0
+        self._input = memoryview(bytearray(_RECEIVE_BYTES))
         self._start = self._end = 0
         self._sent: dict[int, _Sent] = {}
         self._completed: dict[int, Completed] = {}
         self._next_cid = 0
         self.socket.sendall(connection_pdu(PduType.IC_REQUEST, Connection(0, 0, digests, 0)))
-        header = self._receive()
+        header = self._next()
         if header.kind != PduType.IC_RESPONSE or header.pdu_bytes != CONNECTION_BYTES:
             raise ProtocolError(f"PDU of type {header.kind:#x} in the place of a connection response")
-        answer = parse_connection(memoryview(self._input)[self._start :])
+        answer = parse_connection(self._input[self._start :])
         self._start += header.pdu_bytes
         self._most_data = answer.limit
-        self._digests = Flags(answer.digests)
+        self._digests = answer.digests
 
     def close(self) -> None:
         self.socket.close()
@@ -79,26 +82,20 @@ class ClientQueue:
 
     def submit(self, entry: Entry, data: bytes | memoryview = b"") -> int:
         """Send a command; its CID is given by the queue, and so is the descriptor of its data."""
-        cid = self._next_cid
-        self._next_cid = (cid + 1) & 0xFFFF
-        capsule = bool(len(data)) and len(data) <= self.in_capsule
-        length = len(data) or entry.sgl_length
-        kind = SglType.IN_CAPSULE if capsule else SglType.TRANSPORT
-        entry = entry._replace(cid=cid, sgl_length=length, sgl_type=kind)
-        self._sent[cid] = _Sent(entry, data, bytearray(0 if len(data) else length))
-        self._send_capsule(entry, data if capsule else b"")
+        cid, capsule = self._capsule(entry, data)
+        self.socket.sendall(capsule)
         return cid
 
     def wait(self, cid: int) -> Completed:
         """Receive until this command has completed."""
         while cid not in self._completed:
-            self._take()
+            self._take(self._next())
         return self._completed.pop(cid)
 
     def wait_any(self) -> Completed:
         """Receive until some command has completed."""
         while not self._completed:
-            self._take()
+            self._take(self._next())
         return self._completed.pop(next(iter(self._completed)))
 
     def execute(self, entry: Entry, data: bytes | memoryview = b"") -> Completed:
@@ -106,56 +103,87 @@ class ClientQueue:
         return self.wait(self.submit(entry, data))
 
     def execute_all(self, entries: Iterable[Entry], depth: int) -> list[Completed]:
-        """Commands without data for the target, so many in flight; in the order of completion."""
-        done = []
-        for entry in entries:
-            if self.in_flight >= depth:
-                done.append(self.wait_any())
-            self.submit(entry)
-        while self.in_flight or self._completed:
-            done.append(self.wait_any())
-        return done
+        """Commands without data for the target, so many in flight; in the order of completion.
+
+        Commands that can start together go out in one piece.
+        """
+        done, left = [], iter(entries)
+        while True:
+            capsules = [self._capsule(entry)[1] for entry in islice(left, depth - self.in_flight)]
+            if capsules:
+                self.socket.sendall(b"".join(capsules))
+            elif not (self.in_flight or self._completed):
+                return done
+            self._take_all()
+            done += self._completed.values()
+            self._completed.clear()
 
     # PDUs.
 
-    def _send_capsule(self, entry: Entry, data: bytes | memoryview) -> None:
-        header_digest = DIGEST_BYTES if Flags.HEADER_DIGEST in self._digests else 0
-        start = COMMAND_BYTES + header_digest
-        tail = digest(data) if len(data) and Flags.DATA_DIGEST in self._digests else b""
-        flags = self._digests & Flags.HEADER_DIGEST | (Flags.DATA_DIGEST if tail else Flags(0))
-        header = COMMON.pack(
-            PduType.COMMAND, flags, COMMAND_BYTES, start if len(data) else 0, start + len(data) + len(tail)
-        ) + entry.packed()  # fmt: skip
-        if header_digest:
-            header += digest(header)
-        self.socket.sendall(b"".join((header, data, tail)) if len(data) else header)
+    def _capsule(self, entry: Entry, data: bytes | memoryview = b"") -> tuple[int, bytes]:
+        """A command with its CID, which is in flight from now on, and the bytes of its capsule."""
+        cid = self._next_cid
+        self._next_cid = (cid + 1) & 0xFFFF
+        inside = data if len(data) <= self.in_capsule else b""
+        length = len(data) or entry.sgl_length
+        kind = SglType.IN_CAPSULE if len(inside) else SglType.TRANSPORT
+        entry = entry._replace(cid=cid, sgl_length=length, sgl_type=kind)
+        self._sent[cid] = _Sent(data, bytearray(0 if len(data) else length))
+        tail = digest(inside) if len(inside) and self._digests & _DATA_DIGEST else b""
+        flags = self._digests & _HEADER_DIGEST | (_DATA_DIGEST if tail else 0)
+        start = COMMAND_BYTES + self._header_digest_bytes
+        pdu_bytes = start + len(inside) + len(tail)
+        header = COMMON.pack(PduType.COMMAND, flags, COMMAND_BYTES, start if len(inside) else 0, pdu_bytes)
+        header = self._with_digest(header + entry.packed())
+        return cid, b"".join((header, inside, tail)) if len(inside) else header
+
+    def _with_digest(self, header: bytes) -> bytes:
+        return header + digest(header) if self._header_digest_bytes else header
 
     def _send_data(self, transfer: Transfer) -> None:
         sent = self._sent[transfer.cid]
         end = transfer.offset + transfer.length
         for place in range(transfer.offset, end, self._most_data):
             part = memoryview(sent.data)[place : min(place + self._most_data, end)]
-            tail = digest(part) if Flags.DATA_DIGEST in self._digests else b""
-            start = SHORT_BYTES + (DIGEST_BYTES if Flags.HEADER_DIGEST in self._digests else 0)
+            tail = digest(part) if self._digests & _DATA_DIGEST else b""
+            start = SHORT_BYTES + self._header_digest_bytes
             header = transfer_header(
                 PduType.HOST_DATA,
-                self._digests | (Flags.LAST if place + len(part) == end else Flags(0)),
+                self._digests | (_LAST if place + len(part) == end else 0),
                 Transfer(transfer.cid, transfer.tag, place, len(part)),
                 start,
                 start + len(part) + len(tail),
             )
-            if Flags.HEADER_DIGEST in self._digests:
-                header += digest(header)
-            self.socket.sendall(header)
+            self.socket.sendall(self._with_digest(header))
             self.socket.sendall(part)
             if tail:
                 self.socket.sendall(tail)
 
-    def _take(self) -> None:
-        """Receive one PDU, and do what it asks for."""
-        header = self._receive()
+    @property
+    def _header_digest_bytes(self) -> int:
+        return DIGEST_BYTES if self._digests & _HEADER_DIGEST else 0
+
+    def _take_all(self) -> None:
+        """Receive until some commands have completed, and take all PDUs that came with them."""
+        while True:
+            header = self._header()
+            if header is not None:
+                self._take(header)
+            elif self._completed:
+                return
+            else:
+                self._receive()
+
+    def _next(self) -> Header:
+        """Receive until there is a whole PDU."""
+        while (header := self._header()) is None:
+            self._receive()
+        return header
+
+    def _take(self, header: Header) -> None:
+        """Take the PDU with this header, and do what it asks for."""
         place, self._start = self._start, self._start + header.pdu_bytes
-        if Flags.HEADER_DIGEST in self._digests:
+        if self._digests & _HEADER_DIGEST:
             self._check(place, place + header.header_bytes, "header")
         match header.kind:
             case PduType.RESPONSE:
@@ -164,17 +192,16 @@ class ClientQueue:
                 transfer = parse_transfer(self._input, place)
                 start = place + header.data_offset
                 end = start + transfer.length
-                if Flags.DATA_DIGEST in self._digests:
+                if self._digests & _DATA_DIGEST:
                     self._check(start, end, "data")
                 sent = self._sent[transfer.cid]
-                with memoryview(self._input) as view:
-                    sent.received[transfer.offset : transfer.offset + transfer.length] = view[start:end]
-                if header.flags & Flags.SUCCESS:
+                sent.received[transfer.offset : transfer.offset + transfer.length] = self._input[start:end]
+                if header.flags & _SUCCESS:
                     self._complete(Answer(0, 0, 0, transfer.cid, 0, False))
             case PduType.READY_TO_TRANSFER:
                 self._send_data(parse_transfer(self._input, place))
             case PduType.CONTROLLER_TERMINATION:
-                reason, field = parse_termination(memoryview(self._input)[place:])
+                reason, field = parse_termination(self._input[place:])
                 raise ProtocolError(f"the target ended the connection: {_name(reason)}, at {field}")
             case _:
                 raise ProtocolError(f"PDU of type {header.kind:#x} from the target")
@@ -189,23 +216,25 @@ class ClientQueue:
         if digest(self._input[start:end]) != self._input[end : end + DIGEST_BYTES]:
             raise ProtocolError(f"wrong digest of a PDU's {part}")
 
-    def _receive(self) -> Header:
-        """Receive until a whole PDU is at the start of the input."""
-        self._fill(COMMON.size)
+    def _header(self) -> Header | None:
+        """The header of the next PDU, if all of the PDU is there."""
+        there = self._end - self._start
+        if there < COMMON.size:
+            return None
         header = parse_header(self._input, self._start)
-        self._fill(header.pdu_bytes)
-        return header
+        return header if header.pdu_bytes <= there else None
 
-    def _fill(self, length: int) -> None:
-        while self._end - self._start < length:
-            if self._start and (self._start == self._end or len(self._input) - self._start < length):
-                self._input[: self._end - self._start] = self._input[self._start : self._end]
-                self._start, self._end = 0, self._end - self._start
-            with memoryview(self._input) as view:
-                count = self.socket.recv_into(view[self._end :])
-            if not count:
-                raise ProtocolError("the target closed the connection")
-            self._end += count
+    def _receive(self) -> None:
+        """Receive what has come; wait if there is nothing."""
+        if self._start == self._end:
+            self._start = self._end = 0
+        elif self._end == len(self._input):
+            self._input[: self._end - self._start] = self._input[self._start : self._end]
+            self._start, self._end = 0, self._end - self._start
+        count = self.socket.recv_into(self._input[self._end :])
+        if not count:
+            raise ProtocolError("the target closed the connection")
+        self._end += count
 
 
 def _name(reason: int) -> str:

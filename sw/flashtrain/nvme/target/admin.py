@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 
 from . import log_format
@@ -57,12 +57,13 @@ class Admin:
             case AdminOpcode.GET_LOG_PAGE:
                 return self._log_page(controller, entry)
             case AdminOpcode.SET_FEATURES:
-                reply = controller.features.set(entry, list(self._subsystem.namespaces))
+                in_use = any(controller.connections)
+                reply = controller.features.set(entry, self._subsystem.namespaces, in_use)
                 if entry.dword_10 & 0xFF == Feature.KEEP_ALIVE:
                     controller.restart_timer()
                 return reply
             case AdminOpcode.GET_FEATURES:
-                return controller.features.get(entry)
+                return controller.features.get(entry, self._subsystem.namespaces)
             case AdminOpcode.KEEP_ALIVE:
                 controller.restart_timer()
                 return SUCCESS
@@ -90,6 +91,8 @@ class Admin:
             return Reply(TargetStatus.INVALID_LOG_PAGE)
         if not entry.dword_10 >> 15 & 1:
             controller.events.clear(page)
+        if page == LogPage.HEALTH and entry.nsid not in (0, EVERY_NAMESPACE):
+            return Reply(TargetStatus.INVALID_FIELD)  # LPA: the page is of the controller
         if page == LogPage.HEALTH:
             return self._health(entry)
         content = self._content(page, controller, entry)

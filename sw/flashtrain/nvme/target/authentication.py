@@ -1,4 +1,4 @@
-"""The authentication of a host on one queue, by DH-HMAC-CHAP (Base 8.13.5)."""
+"""The authentication of a host on one queue, by DH-HMAC-CHAP (NVM Express Base 2.0, section 8.13.5)."""
 
 import hmac
 import secrets
@@ -10,7 +10,7 @@ from flashtrain.nvme.wire.ffdhe import DhGroup, KeyExchange
 
 
 class Reason(IntEnum):
-    """Explanation of a failure (Base figure 433)."""
+    """Explanation of a failure (NVM Express Base 2.0, Figure 433)."""
 
     AUTHENTICATION_FAILED = 1
     PROTOCOL_NOT_USABLE = 2

@@ -10,14 +10,14 @@ from flashtrain.nvme.wire.commands import Entry
 
 from .events import Events
 from .features import Features
+from .log_format import ERROR_ENTRIES
 from .settings import VERSION, Settings
 
-ERROR_ENTRIES = 64
 _READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
 
 
 class Property(IntEnum):
-    """Properties by their offset (Base 3.1.3)."""
+    """Properties by their offset (NVM Express Base 2.0, section 3.1.3)."""
 
     CAPABILITIES = 0x00
     VERSION = 0x08

@@ -1,4 +1,7 @@
-"""Asynchronous events of a controller: requests that wait, and events that wait for requests (Base 5.2)."""
+"""Asynchronous events of a controller: requests that wait, and events that wait for requests.
+
+NVM Express Base 2.0, section 5.2.
+"""
 
 from collections import deque
 from collections.abc import Callable

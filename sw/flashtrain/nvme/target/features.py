@@ -1,10 +1,12 @@
-"""Features of a controller (Base 5.27)."""
+"""Features of a controller (NVM Express Base 2.0, section 5.27)."""
 
+from collections.abc import Collection
 from enum import IntEnum
 
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 
+from .namespaces import refusal_of
 from .reply import Reply
 
 ZONE_EVENTS = 1 << 27
@@ -55,11 +57,19 @@ class Features:
         """DULBE: whether a read of unwritten blocks is an error."""
         return nsid in self._dulbe
 
-    def set(self, entry: Entry, namespaces: list[int]) -> Reply:
+    def set(self, entry: Entry, namespaces: Collection[int], in_use: bool) -> Reply:
+        """Set a feature. in_use: the controller has I/O queues, whose number is settled by that."""
         if entry.dword_10 & _SAVE:
             return Reply(TargetStatus.FEATURE_NOT_SAVEABLE)
-        value = entry.dword_11
-        match entry.dword_10 & 0xFF:
+        feature, nsid, value = entry.dword_10 & 0xFF, entry.nsid, entry.dword_11
+        if feature in list(Feature) and nsid not in (0, EVERY_NAMESPACE):
+            if refusal_of(nsid, namespaces) == TargetStatus.INVALID_NAMESPACE:
+                return Reply(TargetStatus.INVALID_NAMESPACE)
+            if feature != Feature.ERROR_RECOVERY:
+                return Reply(TargetStatus.FEATURE_NOT_OF_A_NAMESPACE)
+        match feature:
+            case Feature.QUEUES if in_use:
+                return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
             case Feature.QUEUES:
                 if value & 0xFFFF == 0xFFFF or value >> 16 == 0xFFFF:
                     return Reply(TargetStatus.INVALID_FIELD)
@@ -69,28 +79,30 @@ class Features:
             case Feature.KEEP_ALIVE:
                 self.keep_alive = value
             case Feature.ERROR_RECOVERY:
-                chosen = namespaces if entry.nsid == EVERY_NAMESPACE else [entry.nsid]
-                if not set(chosen) <= set(namespaces):
-                    return Reply(TargetStatus.INVALID_NAMESPACE)
+                chosen = set(namespaces) if nsid == EVERY_NAMESPACE else {nsid}
+                if not chosen <= set(namespaces):
+                    return Reply(refusal_of(nsid, namespaces))
                 if value & _DULBE:
-                    self._dulbe |= set(chosen)
+                    self._dulbe |= chosen
                 else:
-                    self._dulbe -= set(chosen)
+                    self._dulbe -= chosen
             case Feature.HOST_IDENTIFIER:
                 return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
             case Feature.VOLATILE_WRITE_CACHE if self._cached and value & 1:
                 pass
             case Feature.POWER_MANAGEMENT if not value & 0x1F:
                 pass
-            case Feature.ARBITRATION | Feature.TEMPERATURE_THRESHOLD | Feature.WRITE_ATOMICITY:
+            case Feature.ARBITRATION | Feature.TEMPERATURE_THRESHOLD | Feature.WRITE_ATOMICITY if not value:
                 pass
+            case Feature.ARBITRATION | Feature.TEMPERATURE_THRESHOLD | Feature.WRITE_ATOMICITY:
+                return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
             case Feature.VOLATILE_WRITE_CACHE if self._cached:
                 return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
             case _:
                 return Reply(TargetStatus.INVALID_FIELD)
         return Reply()
 
-    def get(self, entry: Entry) -> Reply:
+    def get(self, entry: Entry, namespaces: Collection[int]) -> Reply:
         match entry.dword_10 & 0xFF:
             case Feature.QUEUES:
                 return Reply(result=self._granted)
@@ -98,6 +110,10 @@ class Features:
                 return Reply(result=self._async_events)
             case Feature.KEEP_ALIVE:
                 return Reply(result=self.keep_alive)
+            case Feature.ERROR_RECOVERY if entry.nsid == EVERY_NAMESPACE:
+                return Reply(TargetStatus.INVALID_NAMESPACE)  # namespaces may differ
+            case Feature.ERROR_RECOVERY if entry.nsid not in namespaces:
+                return Reply(refusal_of(entry.nsid, namespaces))
             case Feature.ERROR_RECOVERY:
                 return Reply(result=_DULBE if entry.nsid in self._dulbe else 0)
             case Feature.HOST_IDENTIFIER:

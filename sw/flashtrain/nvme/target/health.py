@@ -55,7 +55,10 @@ def wear_of(device: Device) -> Wear:
 
 
 def health_page(wear: Wear, traffic: Traffic, hours: int) -> bytes:
-    """The SMART log page (Base 5.16.1.3). The device has no sensor: the temperature is 0, not reported."""
+    """The SMART log page (NVM Express Base 2.0, section 5.16.1.3).
+
+    The device has no sensor: the temperature is 0, not reported.
+    """
     page = bytearray(HEALTH_BYTES)
     page[0] = wear.warning
     page[3:6] = bytes([wear.spare, LEAST_SPARE, wear.used])

@@ -1,4 +1,7 @@
-"""Identify: data structures of controllers and namespaces (Base 5.17, NVM 4.1.5, ZNS 4.1.5)."""
+"""Identify: data structures of controllers and namespaces.
+
+NVM Express Base 2.0, section 5.17; NVM Command Set 1.0, section 4.1.5; ZNS 1.1, section 4.1.5.
+"""
 
 import struct
 from collections.abc import Iterable
@@ -6,9 +9,12 @@ from enum import IntEnum
 
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.nvme.wire.stream_area import StreamArea
+from flashtrain.spec import Port
 
 from .events import MOST_REQUESTS
 from .features import ZONE_EVENTS
+from .log_format import ERROR_ENTRIES
 from .namespaces import Namespace
 from .reply import Reply
 from .settings import DISCOVERY_NQN, VERSION, Settings
@@ -53,7 +59,7 @@ class Identify:
                 return self._padded(self._controller(controller))
             case Structure.ACTIVE_NAMESPACES:
                 return self._list(entry.nsid, self._namespaces)
-            case Structure.ACTIVE_NAMESPACES_OF_SET:
+            case Structure.ACTIVE_NAMESPACES_OF_SET if command_set in (NVM, ZONED):
                 return self._list(entry.nsid, self._namespaces if command_set == ZONED else ())
             case Structure.CONTROLLER_OF_SET if command_set in (NVM, ZONED):
                 return self._padded(b"")  # no limits beside MDTS
@@ -101,7 +107,9 @@ class Identify:
         struct.pack_into("<HI", data, 78, controller, VERSION)
         struct.pack_into("<II", data, 92, ZONE_EVENTS, 0)
         data[111] = 1  # an I/O controller
-        data[258:263] = bytes([3, MOST_REQUESTS - 1, 0b0011, 0b110, 0])  # ACL, AERL, FRMW, LPA, ELPE
+        data[258:263] = bytes(
+            [3, MOST_REQUESTS - 1, 0b0011, 0b110, ERROR_ENTRIES - 1]
+        )  # ACL, AERL, FRMW, LPA, ELPE
         struct.pack_into("<HH", data, 266, 0, 0)
         struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
         data[512:514] = bytes([0x66, 0x44])  # entries of 64 and of 16 bytes
@@ -121,7 +129,9 @@ class Identify:
         data[33] = 0b001  # unwritten blocks read as zeros
         data[104:120] = one.uuid.bytes
         struct.pack_into("<HBB", data, 128, 0, one.block_bytes.bit_length() - 1, 0)
-        return bytes(data)
+        stream = one.stream
+        area = StreamArea(stream.name, stream.access(Port.HOST), stream.persistency, stream.retention)
+        return bytes(data) + area.packed()
 
     def _zoned_namespace(self, one: Namespace) -> bytes:
         data = bytearray(STRUCTURE_BYTES)
@@ -140,7 +150,7 @@ class Identify:
 
 
 def discovery_controller(settings: Settings, controller: int) -> bytes:
-    """The controller structure of the discovery subsystem (Base figure 275)."""
+    """The controller structure of the discovery subsystem (NVM Express Base 2.0, Figure 275)."""
     data = bytearray(STRUCTURE_BYTES)
     data[24:64] = MODEL.encode()[:40].ljust(40)
     data[4:24] = settings.serial.encode()[:20].ljust(20)

@@ -7,12 +7,13 @@ from flashtrain.host import Device, DeviceStream
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Access, Opcode, Port
+from flashtrain.spec.nvme import ReportFilter
 
 from . import transfers, zone_commands
 from .jobs import Effect, Job, Space
-from .namespaces import Namespace
+from .namespaces import Namespace, refusal_of
 from .reply import Reply
-from .room import report_blocks
+from .zone_reports import report_blocks
 
 IO_OPCODES = (
     Opcode.FLUSH, Opcode.WRITE, Opcode.READ, Opcode.ZONE_MANAGEMENT_SEND, Opcode.ZONE_MANAGEMENT_RECEIVE,
@@ -45,7 +46,6 @@ class IoCommands:
     def __init__(self, device: Device, namespaces: dict[int, Namespace], most_bytes: int) -> None:
         self._namespaces = namespaces
         self._most_bytes = most_bytes
-        self._last = max(namespaces)
         self._appendable = [
             one for one in namespaces.values() if Access.APPEND in one.stream.access(Port.HOST)
         ]
@@ -71,11 +71,10 @@ class IoCommands:
         return Transfer()
 
     def namespace(self, nsid: int) -> Namespace:
-        """The namespace; an unused number is an invalid field, a number that cannot exist no namespace."""
-        if nsid in self._namespaces:
-            return self._namespaces[nsid]
-        unused = 0 < nsid <= self._last
-        raise Refusal(TargetStatus.INVALID_FIELD if unused else TargetStatus.INVALID_NAMESPACE)
+        """The namespace of a number; :class:`Refusal` for a number of none."""
+        if nsid not in self._namespaces:
+            raise Refusal(refusal_of(nsid, self._namespaces))
+        return self._namespaces[nsid]
 
     def job(
         self, entry: Entry, data: bytes | bytearray | memoryview, dulbe: bool, done: Callable[[Reply], None]
@@ -114,14 +113,14 @@ class IoCommands:
             space.view[:length] = memoryview(data)[:length]
             return transfers.write(opcode, namespace, entry.slba, blocks, durable, space)
 
-        return Job(max(blocks, report_blocks(namespace)), Effect.CHANGES, start, done)
+        return Job(blocks, Effect.CHANGES, start, done)
 
     def _send(self, namespace: Namespace, entry: Entry, done: Callable[[Reply], None]) -> Job:
         action, every = entry.dword_13 & 0xFF, bool(entry.dword_13 >> 8 & 1)
         stream = self._streams[namespace.nsid]
         return Job(
-            report_blocks(namespace), Effect.CHANGES,
-            lambda space: zone_commands.send(namespace, stream, entry.slba, action, every, space), done,
+            0, Effect.CHANGES,
+            lambda space: zone_commands.send(namespace, stream, entry.slba, action, every), done,
         )  # fmt: skip
 
     def _length(self, namespace: Namespace, entry: Entry) -> int:
@@ -135,7 +134,7 @@ class IoCommands:
     def _report_length(self, entry: Entry) -> int:
         length = (entry.dword_12 + 1) * 4
         action, option = entry.dword_13 & 0xFF, entry.dword_13 >> 8 & 0xFF
-        if length > self._most_bytes or action != 0 or option > zone_commands.Report.OFFLINE:
+        if length > self._most_bytes or action != 0 or option > max(ReportFilter):
             raise Refusal(TargetStatus.INVALID_FIELD)
         if entry.slba >= self.namespace(entry.nsid).blocks:
             raise Refusal(TargetStatus.LBA_OUT_OF_RANGE)

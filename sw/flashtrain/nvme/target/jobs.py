@@ -1,7 +1,7 @@
 """Jobs: I/O commands as sequences of the device's commands, one at a time."""
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class Effect(Enum):
     CHANGES = auto()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Job:
     """One I/O command on its way through the device.
 
@@ -47,4 +47,4 @@ class Job:
     done: Callable[[Reply], None]
     region: Region | None = None
     steps: Steps | None = None
-    request: Request | None = field(default=None)
+    request: Request | None = None

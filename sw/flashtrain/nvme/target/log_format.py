@@ -1,4 +1,7 @@
-"""Log pages whose content is fixed, and the lengths of all (Base 5.16, ZNS 5.1)."""
+"""Log pages whose content is fixed, and the lengths of all.
+
+NVM Express Base 2.0, section 5.16; ZNS 1.1, section 5.1.
+"""
 
 import struct
 from collections.abc import Iterable
@@ -8,6 +11,7 @@ from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.spec import Opcode
 
 HEALTH_BYTES = 512
+ERROR_ENTRIES = 64
 ERROR_ENTRY_BYTES = 64
 EFFECTS_BYTES = 4096
 CHANGED_ZONES_BYTES = 4096
@@ -73,7 +77,7 @@ def changed_zones_page(starts: list[int]) -> bytes:
 
 
 def discovery_page(nqn: str, address: str, port: int) -> bytes:
-    """The discovery log page with one subsystem (Base figure 263)."""
+    """The discovery log page with one subsystem (NVM Express Base 2.0, Figure 263)."""
     header = struct.pack("<QQH", 1, 1, 0).ljust(1024, b"\0")
     family = 2 if ":" in address else 1
     record = bytearray(1024)
@@ -84,9 +88,10 @@ def discovery_page(nqn: str, address: str, port: int) -> bytes:
     return header + bytes(record)
 
 
-def error_page(errors: list[tuple[int, int, int, int, int, int]]) -> bytes:
-    """Entries of (number, queue, CID, status field, LBA, NSID), the newest first."""
-    return b"".join(
+def error_page(errors: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
+    """Entries of (number, queue, CID, status field, LBA, NSID), the newest first, and zeros behind them."""
+    page = b"".join(
         struct.pack("<QHHHHQI", number, queue, cid, status, 0, lba, nsid).ljust(ERROR_ENTRY_BYTES, b"\0")
         for number, queue, cid, status, lba, nsid in errors
     )
+    return page.ljust(ERROR_ENTRIES * ERROR_ENTRY_BYTES, b"\0")

@@ -1,9 +1,12 @@
 """Namespaces: the streams of a device that hosts see, and their sizes."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
 from flashtrain.host import Device
+from flashtrain.nvme.wire.commands import EVERY_NAMESPACE
+from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Persistency, Stream
 from flashtrain.spec.streams import CATALOG, JOURNAL, Codec
 
@@ -53,6 +56,16 @@ def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
         for stream in device.node.streams
         if stream.name not in (JOURNAL, CATALOG) and stream.codec is Codec.RAW
     }  # fmt: skip
+
+
+def refusal_of(nsid: int, namespaces: Collection[int]) -> TargetStatus:
+    """The status of a command to an NSID of no namespace (Base figure 87).
+
+    An inactive NSID is an invalid field, and so is that of all namespaces where a command has one. Others
+    cannot exist.
+    """
+    unused = 0 < nsid <= max(namespaces) or nsid == EVERY_NAMESPACE
+    return TargetStatus.INVALID_FIELD if unused else TargetStatus.INVALID_NAMESPACE
 
 
 def transfer_exponent(device: Device) -> int:

@@ -2,48 +2,24 @@
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
 
-from flashtrain.nvme.wire.commands import (
-    SGL_PSDT,
-    AdminOpcode,
-    Entry,
-    FabricsType,
-    SglType,
-    answer_bytes,
-)  # fmt: skip
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry, SglType, answer_bytes
 from flashtrain.nvme.wire.pdu import Fatal, Transfer
 from flashtrain.nvme.wire.statuses import TargetStatus, is_final
 
+from . import io_commands
 from .admin import Admin
+from .admission import check_pointer, check_state, fabrics_transfer
 from .authentication import Authentication
 from .controller import Controller
 from .fabrics import Connected, Fabrics
 from .framing import Framing
-from .identify import IN_CAPSULE_BYTES
+from .in_flight import InFlight
 from .io_commands import Refusal
 from .reply import Reply
 from .subsystem import Subsystem
 
-_FABRICS_TO_DEVICE = (FabricsType.CONNECT, FabricsType.AUTHENTICATION_SEND)
 _LEAST_TRANSIT_BYTES = 1 << 20
-
-
-@dataclass(eq=False)
-class _Command:
-    """A command in flight.
-
-    - to_device, to_host: bytes that it moves; data: those that have come.
-    - intact: whether all of them agreed with their digests.
-    """
-
-    entry: Entry
-    to_device: int = 0
-    to_host: int = 0
-    data: bytes | bytearray = b""
-    received: int = 0
-    intact: bool = True
-    started: bool = False
 
 
 class Queue:
@@ -57,14 +33,15 @@ class Queue:
         self._fabrics = fabrics
         self._admin = Admin(subsystem)
         self.framing = Framing(self, subsystem.settings.stalled_seconds)
+        self._sender = self.framing.sender
         self.controller: Controller | None = None
         self._number = 0
         self._entries = subsystem.settings.entries
         self._flow_control = True
         self._head = 0
-        self._commands: dict[int, _Command] = {}
-        self._by_tag: dict[int, _Command] = {}
-        self._waiting: deque[_Command] = deque()
+        self._commands: dict[int, InFlight] = {}
+        self._by_tag: dict[int, InFlight] = {}
+        self._waiting: deque[InFlight] = deque()
         self._in_transit = 0
         self._most_in_transit = max(_LEAST_TRANSIT_BYTES, 2 * (4096 << subsystem.exponent))
         self._next_tag = 0
@@ -99,19 +76,20 @@ class Queue:
         if len(self._commands) >= self._entries:
             self.framing.fail(Fatal.SEQUENCE_ERROR)
             return
-        command = _Command(entry)
+        command = InFlight(entry)
         if entry.cid in self._commands:
             self._answer(command, Reply(TargetStatus.CID_CONFLICT), known=False)
             return
         self._commands[entry.cid] = command
         try:
-            self._check_state(entry)
-            self._measure(command)
-            self._check_pointer(command, data)
+            check_state(entry, self.controller, self._authenticated)
+            transfer = self._transfer(entry)
+            check_pointer(entry, transfer, len(data))
         except Refusal as refusal:
             self._refuse(command, refusal.status)
             return
-        if command.to_device and command.entry.sgl_type == SglType.IN_CAPSULE:
+        command.to_device, command.size = transfer.to_device, transfer.to_device + transfer.to_host
+        if command.to_device and entry.sgl_type == SglType.IN_CAPSULE:
             at = entry.sgl_address
             command.data = data[at : at + command.to_device]
             command.received, command.intact = command.to_device, intact
@@ -150,61 +128,21 @@ class Queue:
         while self._waiting and self._fits(self._waiting[0]):
             self._start(self._waiting.popleft())
 
-    # Checks.
+    # Starts.
 
-    def _check_state(self, entry: Entry) -> None:
-        fabrics = entry.opcode == AdminOpcode.FABRICS
-        if self.controller is None:
-            if not (fabrics and entry.nsid & 0xFF == FabricsType.CONNECT):
-                raise Refusal(TargetStatus.COMMAND_SEQUENCE_ERROR)
-        elif not self._authenticated:
-            authenticates = (FabricsType.AUTHENTICATION_SEND, FabricsType.AUTHENTICATION_RECEIVE)
-            if not (fabrics and entry.nsid & 0xFF in authenticates):
-                raise Refusal(TargetStatus.AUTHENTICATION_REQUIRED)
-        elif not fabrics and not self.controller.enabled:
-            raise Refusal(TargetStatus.COMMAND_SEQUENCE_ERROR)
-
-    def _measure(self, command: _Command) -> None:
-        """Find the data that a command moves."""
-        entry = command.entry
+    def _transfer(self, entry: Entry) -> io_commands.Transfer:
         if entry.opcode == AdminOpcode.FABRICS:
-            kind = entry.nsid & 0xFF
-            if kind in _FABRICS_TO_DEVICE:
-                command.to_device = entry.sgl_length
-                if command.to_device > IN_CAPSULE_BYTES:
-                    raise Refusal(TargetStatus.SGL_LENGTH_INVALID)
-            elif kind == FabricsType.AUTHENTICATION_RECEIVE:
-                command.to_host = entry.sgl_length
-        elif self._number == 0:
-            command.to_host = self._admin.length(entry)
-        else:
-            transfer = self._subsystem.io.transfer(entry)
-            command.to_device, command.to_host = transfer.to_device, transfer.to_host
+            return fabrics_transfer(entry)
+        if self._number == 0:
+            return io_commands.Transfer(to_host=self._admin.length(entry))
+        return self._subsystem.io.transfer(entry)
 
-    def _check_pointer(self, command: _Command, data: bytes) -> None:
-        entry = command.entry
-        if not (command.to_device or command.to_host):
-            return
-        if entry.opcode != AdminOpcode.FABRICS and entry.flags & 0xC0 != SGL_PSDT:
-            raise Refusal(TargetStatus.INVALID_FIELD)
-        in_capsule = entry.sgl_type == SglType.IN_CAPSULE
-        if not (in_capsule and command.to_device) and entry.sgl_type != SglType.TRANSPORT:
-            raise Refusal(TargetStatus.SGL_TYPE_INVALID)
-        needed = command.to_device or command.to_host
-        if entry.sgl_length < needed or (command.to_device and entry.sgl_length != needed):
-            raise Refusal(TargetStatus.SGL_LENGTH_INVALID)
-        if in_capsule and entry.sgl_address + entry.sgl_length > len(data):
-            raise Refusal(TargetStatus.INVALID_SGL_OFFSET)
-
-    def _fits(self, command: _Command) -> bool:
-        size = command.to_device + command.to_host
-        room = self._in_transit == 0 or self._in_transit + size <= self._most_in_transit
+    def _fits(self, command: InFlight) -> bool:
+        room = self._in_transit == 0 or self._in_transit + command.size <= self._most_in_transit
         return self.framing.writable and room
 
-    # Execution.
-
-    def _start(self, command: _Command) -> None:
-        self._in_transit += command.to_device + command.to_host
+    def _start(self, command: InFlight) -> None:
+        self._in_transit += command.size
         command.started = True
         if command.received < command.to_device:
             command.data = bytearray(command.to_device)
@@ -212,11 +150,11 @@ class Queue:
                 self._next_tag = self._next_tag + 1 & 0xFFFF
             tag, self._next_tag = self._next_tag, self._next_tag + 1 & 0xFFFF
             self._by_tag[tag] = command
-            self.framing.send_ready(Transfer(command.entry.cid, tag, 0, command.to_device))
+            self._sender.ready(Transfer(command.entry.cid, tag, 0, command.to_device))
         else:
             self._execute(command)
 
-    def _execute(self, command: _Command) -> None:
+    def _execute(self, command: InFlight) -> None:
         entry = command.entry
         if not command.intact:
             self._answer(command, Reply(TargetStatus.TRANSIENT_TRANSPORT_ERROR))
@@ -227,7 +165,7 @@ class Queue:
         else:
             self._execute_io(command)
 
-    def _execute_io(self, command: _Command) -> None:
+    def _execute_io(self, command: InFlight) -> None:
         controller, entry = self.controller, command.entry
         assert controller is not None
         dulbe = controller.features.fails_on_unwritten(entry.nsid)
@@ -235,14 +173,12 @@ class Queue:
         def done(result: Reply) -> None:
             if self._commands.get(entry.cid) is not command:
                 return  # the connection has ended: its host has no answer, and may send the command again
-            self._subsystem.note(
-                controller, self._number, entry, result, command.to_device or command.to_host
-            )
+            self._subsystem.note(controller, self._number, entry, result, command.size)
             self._answer(command, result)
 
         self._subsystem.thread.submit(self._subsystem.io.job(entry, command.data, dulbe, done))
 
-    def _execute_fabrics(self, command: _Command) -> None:
+    def _execute_fabrics(self, command: InFlight) -> None:
         reply = self._fabrics.execute(self, command.entry, bytes(command.data))
         if isinstance(reply, Connected):
             self.controller, self._number = reply.controller, reply.queue
@@ -258,7 +194,7 @@ class Queue:
         """The host has proved to have its key."""
         self._authenticated = True
 
-    def _execute_admin(self, command: _Command) -> None:
+    def _execute_admin(self, command: InFlight) -> None:
         controller = self.controller
         assert controller is not None
         entry = command.entry
@@ -286,7 +222,7 @@ class Queue:
 
     # Answers.
 
-    def _refuse(self, command: _Command, status: int) -> None:
+    def _refuse(self, command: InFlight, status: int) -> None:
         controller = self.controller
         if controller is not None:
             if self._number:
@@ -295,24 +231,22 @@ class Queue:
                 controller.note_error(self._number, command.entry, status)
         self._answer(command, Reply(status))
 
-    def _answer(self, command: _Command, reply: Reply, known: bool = True) -> None:
+    def _answer(self, command: InFlight, reply: Reply, known: bool = True) -> None:
         cid = command.entry.cid
         if known:
             if self._commands.get(cid) is not command:
                 return  # the connection has ended
             del self._commands[cid]
         if command.started:
-            self._in_transit -= command.to_device + command.to_host
+            self._in_transit -= command.size
         self._head = (self._head + 1) % self._entries
         success = False
         if len(reply.data) and reply.status == TargetStatus.SUCCESS:
             success = not self._flow_control and reply.result == 0
-            self.framing.send_data(cid, reply.data, success)
+            self._sender.data(cid, reply.data, success)
         if not success:
             head = self._head if self._flow_control else 0xFFFF
-            self.framing.send_answer(
-                answer_bytes(reply.result, head, cid, reply.status, is_final(reply.status))
-            )
+            self._sender.answer(answer_bytes(reply.result, head, cid, reply.status, is_final(reply.status)))
         self.go_on()
 
 

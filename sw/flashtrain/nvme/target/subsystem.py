@@ -20,8 +20,8 @@ from .jobs import Effect, Job
 from .namespaces import namespaces_of, transfer_exponent
 from .refusals import Refusals
 from .reply import Reply
-from .room import report_blocks, report_command, reported
 from .settings import Settings
+from .zone_reports import report_blocks, report_command, reported
 
 _OUT_OF_SERVICE = (Status.WRITE_FAULT, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_OFFLINE)
 _MEDIA_ERRORS = (Status.WRITE_FAULT, Status.UNRECOVERED_READ_ERROR)

@@ -6,7 +6,6 @@ from flashtrain.spec import Opcode, Status
 from .jobs import Space, Steps
 from .namespaces import Namespace
 from .reply import Reply
-from .room import make_room
 
 FORCE_UNIT_ACCESS = 1 << 30
 
@@ -46,10 +45,7 @@ def write(opcode: Opcode, namespace: Namespace, lba: int, blocks: int, durable: 
 
     durable: complete when the data survive a loss of power (FUA); those of a non-volatile stream always do.
     """
-    command = _move(opcode, namespace, lba, blocks, space)
-    completion = yield command
-    if completion.status == Status.TOO_MANY_OPEN_ZONES:
-        completion = yield from make_room(namespace, command, completion, space)
+    completion = yield _move(opcode, namespace, lba, blocks, space)
     if completion.status == Status.SUCCESS and durable and namespace.volatile:
         flushed = yield Command(Opcode.FLUSH, namespace.nsid)
         if flushed.status != Status.SUCCESS:

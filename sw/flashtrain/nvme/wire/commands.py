@@ -1,4 +1,4 @@
-"""Commands and completions as they stand in capsules (Base 3.3.3)."""
+"""Commands and completions as they stand in capsules (NVM Express Base 2.0, section 3.3.3)."""
 
 import struct
 from enum import IntEnum
@@ -37,7 +37,7 @@ class FabricsType(IntEnum):
 
 
 class SglType(IntEnum):
-    """Type and subtype of the SGL descriptors that the transport has (TCP 3.4)."""
+    """Type and subtype of the SGL descriptors that the transport has (NVMe/TCP 1.0, section 3.4)."""
 
     IN_CAPSULE = 0x01  # a data block at an offset of the capsule
     TRANSPORT = 0x5A  # the transport moves the data

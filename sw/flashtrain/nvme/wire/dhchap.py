@@ -1,4 +1,4 @@
-"""DH-HMAC-CHAP: secrets, messages and responses (Base 8.13.5)."""
+"""DH-HMAC-CHAP: secrets, messages and responses (NVM Express Base 2.0, section 8.13.5)."""
 
 import base64
 import binascii

@@ -1,4 +1,7 @@
-"""PDUs of the TCP transport: headers, flags and the reasons for the end of a connection (TCP 3.6)."""
+"""PDUs of the TCP transport: headers, flags and the reasons for the end of a connection.
+
+NVMe/TCP 1.0, section 3.6.
+"""
 
 import struct
 from enum import IntEnum, IntFlag
@@ -13,6 +16,7 @@ MOST_TERMINATION_BYTES = SHORT_BYTES + 128
 
 _CONNECTION = struct.Struct("<HBBI112x")
 _DATA = struct.Struct("<HHII4x")
+_DATA_HEADER = struct.Struct("<BBBBIHHII4x")  # both of them: one call takes half the time of two
 _TERMINATION = struct.Struct("<HI10x")
 
 
@@ -36,7 +40,7 @@ class Flags(IntFlag):
 
 
 class Fatal(IntEnum):
-    """Fatal error status of a termination request (TCP figures 23 and 25)."""
+    """Fatal error status of a termination request (NVMe/TCP 1.0, Figures 23 and 25)."""
 
     INVALID_HEADER_FIELD = 1
     SEQUENCE_ERROR = 2
@@ -128,4 +132,4 @@ def transfer_header(
     kind: PduType, flags: int, transfer: Transfer, data_offset: int = 0, pdu_bytes: int = SHORT_BYTES
 ) -> bytes:
     """The header of a data PDU or an R2T, without its digest."""
-    return COMMON.pack(kind, flags, SHORT_BYTES, data_offset, pdu_bytes) + _DATA.pack(*transfer)
+    return _DATA_HEADER.pack(kind, flags, SHORT_BYTES, data_offset, pdu_bytes, *transfer)

@@ -2,9 +2,11 @@
 
 from enum import IntEnum
 
+from flashtrain.spec.nvme import do_not_retry
+
 
 class TargetStatus(IntEnum):
-    """Status code type in bits 10:8, status code in bits 7:0 (Base figures 96 to 99 and 101)."""
+    """Status code type in bits 10:8, status code in bits 7:0 (NVM Express Base 2.0, section 3.3.3.2.1)."""
 
     SUCCESS = 0x000
     INVALID_OPCODE = 0x001
@@ -22,6 +24,7 @@ class TargetStatus(IntEnum):
     INVALID_LOG_PAGE = 0x109
     FEATURE_NOT_SAVEABLE = 0x10D
     FEATURE_NOT_CHANGEABLE = 0x10E
+    FEATURE_NOT_OF_A_NAMESPACE = 0x10F
     ASYNC_EVENT_LIMIT_EXCEEDED = 0x105
     CONNECT_INCOMPATIBLE_FORMAT = 0x180
     CONNECT_CONTROLLER_BUSY = 0x181
@@ -43,5 +46,5 @@ _RETRIED = frozenset(
 
 
 def is_final(status: int) -> bool:
-    """Whether the same command would be refused again: DNR, the bit of a completion."""
-    return status != TargetStatus.SUCCESS and status not in _RETRIED
+    """DNR of a completion: the rule of the device, and the target's own statuses."""
+    return do_not_retry(status) and status not in _RETRIED

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, Submission, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader
+from flashtrain.spec.registers import MAX_STREAMS
 
 from .state import StreamRights
 from .verdict import demand
@@ -76,10 +77,12 @@ def check_entry(entry: int, port: Port, around: Surroundings) -> None:
 
 def _check_namespace(opcode: Opcode, entry: int, around: Surroundings) -> None:
     nsid, source = Submission.nsid.get(entry), Submission.source.get(entry)
-    demand(nsid in around.rights, Status.INVALID_NAMESPACE, "3: namespace exists")
+    demand(1 <= nsid <= MAX_STREAMS, Status.INVALID_NAMESPACE, "3: NSID is one")
+    demand(nsid in around.rights, Status.INVALID_FIELD, "3: a stream has NSID")
     if opcode is Opcode.UPDATE or is_commit(entry):
-        demand(source in around.rights, Status.INVALID_NAMESPACE, "3: namespace in SOURCE exists")
+        demand(1 <= source <= MAX_STREAMS, Status.INVALID_NAMESPACE, "3: SOURCE is an NSID")
         demand(source != nsid, Status.INVALID_NAMESPACE, "3: SOURCE is another namespace")
+        demand(source in around.rights, Status.INVALID_FIELD, "3: a stream has SOURCE")
 
 
 def _check_permission(opcode: Opcode, entry: int, port: Port, around: Surroundings) -> None:
@@ -118,7 +121,7 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
             expanded = s.expanded.get(entry) + 1
             demand(expanded <= most, invalid, "5: the expanded blocks of a read within the transfer limit")
     send_one = opcode is Opcode.ZONE_MANAGEMENT_SEND and not s.select_all.get(entry)
-    of_zone = (Opcode.ZONE_APPEND, Opcode.UPDATE, Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.ZONE_RETIRE)
+    of_zone = (Opcode.ZONE_APPEND, Opcode.UPDATE, Opcode.ZONE_RETIRE)
     if opcode in of_zone or send_one:
         demand(slba % g.zone_size == 0, invalid, "5: (Z)SLBA is the start of a zone")
     match opcode:
@@ -130,7 +133,7 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
             demand(action in list(GenerationAction), invalid, "5: generation action known")
         case Opcode.ZONE_MANAGEMENT_RECEIVE:
             demand(action == 0, invalid, "5: ZRA known")
-            demand(s.report_options.get(entry) == 0, invalid, "5: reporting options known")
+            demand(s.report_options.get(entry) <= 7, invalid, "5: reporting options known")
             demand(data_bytes(entry, around) >= ReportHeader.BYTES, invalid, "5: 64 bytes of report")
         case Opcode.SET_CONSTANTS | Opcode.GET_STATISTICS:
             demand(blocks == g.channels * g.dies, invalid, "5: as many blocks as dies")

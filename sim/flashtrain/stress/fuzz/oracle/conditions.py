@@ -24,6 +24,7 @@ def check_conditions(entry: int, config: FmsConfig, state: DeviceState) -> None:
             if opcode is Opcode.UPDATE:
                 source = state.streams[Submission.source.get(entry)]
                 _check_source(entry, config, stream, source, state.now)
+            _check_resources(stream.zones[zone_of(entry, config)], config, stream)
         case Opcode.READ:
             _check_read(entry, config, stream, state.now)
         case Opcode.INSPECT:
@@ -48,8 +49,9 @@ def _check_stream(opcode: Opcode, entry: int, state: DeviceState) -> None:
     if opcode is Opcode.RESTORE and action == RestoreAction.STREAM:
         untouched = all(zone.state is ZoneState.EMPTY for zone in stream.zones)
         demand(untouched, Status.COMMAND_SEQUENCE_ERROR, "8: no zone of it has been restored")
-    zone_reset = opcode is Opcode.ZONE_MANAGEMENT_SEND and action == ZoneAction.RESET
-    if opcode in _APPENDS or opcode in (Opcode.ZONE_RETIRE, Opcode.STREAM_RESET) or zone_reset:
+    sends = opcode is Opcode.ZONE_MANAGEMENT_SEND
+    loses = sends and action in (ZoneAction.RESET, ZoneAction.OFFLINE)
+    if opcode in _APPENDS or opcode in (Opcode.ZONE_RETIRE, Opcode.STREAM_RESET) or loses:
         demand(not stream.pinned, Status.NAMESPACE_WRITE_PROTECTED, "8: not pinned")
     pin = opcode is Opcode.GENERATION and action == GenerationAction.PIN
     if opcode is Opcode.READ or pin:
@@ -85,7 +87,6 @@ def _check_append(opcode: Opcode, entry: int, config: FmsConfig, stream: StreamS
     blocks = updated_blocks(entry, config) if updates else reserved_blocks(entry, config, stream.rights)
     fits = zone.written + blocks <= g.zone_capacity
     demand(fits, Status.ZONE_BOUNDARY_ERROR, "9: blocks fit below the capacity")
-    _check_resources(zone, config, stream)
 
 
 def _check_resources(zone: ZoneEntry, config: FmsConfig, stream: StreamState) -> None:
@@ -93,7 +94,8 @@ def _check_resources(zone: ZoneEntry, config: FmsConfig, stream: StreamState) ->
     if zone.state not in ACTIVE:
         demand(stream.active < config.max_active, _TOO_MANY_ACTIVE, "9: an active resource for an empty zone")
     if zone.state not in OPEN:
-        demand(stream.open < config.max_open, _TOO_MANY_OPEN, "9: an open resource for a zone not yet open")
+        room = stream.open < config.max_open or stream.implicitly_open is not None
+        demand(room, _TOO_MANY_OPEN, "9: an open resource for a zone not yet open")
 
 
 def _check_source(entry: int, config: FmsConfig, stream: StreamState, source: StreamState, now: int) -> None:
@@ -139,6 +141,7 @@ def _check_send(entry: int, config: FmsConfig, stream: StreamState) -> None:
         ZoneAction.FINISH: zone.state not in RETIRED,
         ZoneAction.OPEN: zone.state in ACTIVE or zone.state is ZoneState.EMPTY,
         ZoneAction.RESET: zone.state not in RETIRED,
+        ZoneAction.OFFLINE: zone.state in RETIRED,
     }[action]
     demand(allowed, Status.INVALID_ZONE_TRANSITION, f"9: {action.name} from {zone.state.name} allowed")
     if action is ZoneAction.OPEN:

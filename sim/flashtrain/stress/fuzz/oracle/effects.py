@@ -13,6 +13,12 @@ from .updates import update_tiles
 
 _ALL_ONES = (1 << 64) - 1
 _NEVER = (1 << 32) - 1
+_LISTED = (
+    frozenset(ZoneState),
+    {ZoneState.EMPTY}, {ZoneState.IMPLICITLY_OPEN}, {ZoneState.EXPLICITLY_OPEN}, {ZoneState.CLOSED},
+    {ZoneState.FULL}, {ZoneState.READ_ONLY}, {ZoneState.OFFLINE},
+)  # fmt: skip
+"""States of the zones that a report has, by its reporting options."""
 _WITHOUT_POINTER = frozenset({ZoneState.FULL, ZoneState.READ_ONLY, ZoneState.OFFLINE})
 
 
@@ -20,6 +26,8 @@ def carry_out(entry: int, config: FmsConfig, state: DeviceState, memory: Memory)
     """Change the state as the command does; its result and what it writes."""
     s = Submission
     stream, action = state.streams[s.nsid.get(entry)], s.action.get(entry)
+    if _opens(entry):
+        stream.make_room(stream.zones[zone_of(entry, config)], config.max_open)
     match Opcode(s.opcode.get(entry)):
         case Opcode.ZONE_APPEND | Opcode.WRITE:
             return _append(entry, config, stream, memory, state.now)
@@ -56,6 +64,14 @@ def carry_out(entry: int, config: FmsConfig, state: DeviceState, memory: Memory)
     return Effect()
 
 
+def _opens(entry: int) -> bool:
+    """Whether the command opens its zone."""
+    s, opcode = Submission, Submission.opcode.get(entry)
+    if opcode == Opcode.ZONE_MANAGEMENT_SEND:
+        return s.action.get(entry) == ZoneAction.OPEN and not s.select_all.get(entry)
+    return opcode in (Opcode.ZONE_APPEND, Opcode.WRITE, Opcode.UPDATE)
+
+
 def _append(entry: int, config: FmsConfig, stream: StreamState, memory: Memory, now: int) -> Effect:
     s, number = Submission, zone_of(entry, config)
     if stream.rights.encodes:
@@ -75,6 +91,7 @@ def _send(action: ZoneAction, entry: int, config: FmsConfig, stream: StreamState
             return
         concerned = {
             ZoneAction.CLOSE: OPEN, ZoneAction.FINISH: ACTIVE, ZoneAction.OPEN: {ZoneState.CLOSED},
+            ZoneAction.OFFLINE: {ZoneState.READ_ONLY},
         }[action]  # fmt: skip
         zones = [zone for zone in stream.zones if zone.state in concerned]
     else:
@@ -89,6 +106,8 @@ def _send(action: ZoneAction, entry: int, config: FmsConfig, stream: StreamState
                 zone.state = ZoneState.EXPLICITLY_OPEN
             case ZoneAction.RESET:
                 zone.reset()
+            case ZoneAction.OFFLINE:
+                zone.state = ZoneState.OFFLINE
 
 
 def _generation(entry: int, state: DeviceState) -> None:
@@ -106,15 +125,21 @@ def _report(entry: int, config: FmsConfig, stream: StreamState, now: int) -> Eff
     s, d, g = Submission, ZoneDescriptor, config.geometry
     first = zone_of(entry, config)
     room = (4 * (s.dwords.get(entry) + 1) - ReportHeader.BYTES) // d.BYTES
-    listed = stream.zones[first : first + room]
-    count = len(listed) if s.partial.get(entry) else len(stream.zones) - first
+    wanted = _LISTED[s.report_options.get(entry)]
+    matching = [
+        (number, zone) for number, zone in enumerate(stream.zones) if number >= first and zone.state in wanted
+    ]
+    listed = matching[:room]
+    count = len(listed if s.partial.get(entry) else matching)
     content = ReportHeader.zones.put(count).to_bytes(ReportHeader.BYTES, "little")
-    for number, zone in enumerate(listed, first):
+    for number, zone in listed:
         start = number * g.zone_size
         pointer = _ALL_ONES if zone.state in _WITHOUT_POINTER else start + zone.written
-        recommended = zone.state not in RETIRED and zone.has_lasted(stream.rights.retention.due, now)
+        old = zone.state not in RETIRED and zone.has_lasted(stream.rights.retention.due, now)
         value = (
-            d.reset_recommended.put(recommended) | d.time.put(zone.since if zone.written else _NEVER)
+            d.reset_recommended.put(old and zone.state is ZoneState.FULL)
+            | d.finish_recommended.put(old and zone.state is not ZoneState.FULL)
+            | d.time.put(zone.since if zone.written else _NEVER)
             | d.zone_type.put(d.SEQUENTIAL_WRITE_REQUIRED) | d.state.put(zone.state)
             | d.capacity.put(g.zone_capacity) | d.start.put(start) | d.write_pointer.put(pointer)
         )  # fmt: skip

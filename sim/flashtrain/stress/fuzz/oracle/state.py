@@ -141,6 +141,16 @@ class StreamState:
         return sum(zone.state in OPEN for zone in self.zones)
 
     @property
+    def implicitly_open(self) -> ZoneEntry | None:
+        """The zone that is closed if another one lacks an open resource: the first of its kind."""
+        return next((zone for zone in self.zones if zone.state is ZoneState.IMPLICITLY_OPEN), None)
+
+    def make_room(self, zone: ZoneEntry, most: int) -> None:
+        """Before `zone` is opened, of at most so many."""
+        if zone.state not in OPEN and self.open >= most and self.implicitly_open is not None:
+            self.implicitly_open.state = ZoneState.CLOSED
+
+    @property
     def active(self) -> int:
         return sum(zone.state in ACTIVE for zone in self.zones)
 

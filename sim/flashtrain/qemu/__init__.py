@@ -1,0 +1,1 @@
+"""QEMU of Debian's packages: the machine of `flashtrain.linux`, and an NVMe controller to compare with."""

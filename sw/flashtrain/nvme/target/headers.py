@@ -1,0 +1,58 @@
+"""Headers of PDUs from a host: their first wrong field, and the reason it is one."""
+
+from flashtrain.nvme.wire.pdu import (
+    CONNECTION_BYTES,
+    DIGEST_BYTES,
+    HEADER_BYTES,
+    MOST_TERMINATION_BYTES,
+    SHORT_BYTES,
+    Fatal,
+    Flags,
+    Header,
+    PduType,
+)
+
+from .identify import IN_CAPSULE_BYTES
+from .sending import MOST_DATA_BYTES
+
+_FROM_HOST = frozenset({PduType.IC_REQUEST, PduType.HOST_TERMINATION, PduType.COMMAND, PduType.HOST_DATA})
+# Plain integers: the arithmetic of enumerations takes longer than a read of the functional model.
+_HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
+
+Wrong = tuple[Fatal, int] | None
+"""The reason and the place of a wrong field; None if all are right."""
+
+
+def wrong_field(header: Header, digests: int | None) -> Wrong:
+    """The first wrong field of a header; `digests`: those of the connection, None before its ICReq."""
+    if header.kind not in _FROM_HOST:
+        return Fatal.INVALID_HEADER_FIELD, 0
+    if (header.kind == PduType.IC_REQUEST) != (digests is None):
+        return None if header.kind == PduType.HOST_TERMINATION else (Fatal.SEQUENCE_ERROR, 0)
+    if header.header_bytes != HEADER_BYTES[header.kind]:
+        return Fatal.INVALID_HEADER_FIELD, 2
+    if header.kind == PduType.HOST_TERMINATION:
+        fits = SHORT_BYTES <= header.pdu_bytes <= MOST_TERMINATION_BYTES
+        return None if fits else (Fatal.INVALID_HEADER_FIELD, 4)
+    if digests is None:
+        return None if header.pdu_bytes == CONNECTION_BYTES else (Fatal.INVALID_HEADER_FIELD, 4)
+    return _wrong_place_of_data(header, digests)
+
+
+def _wrong_place_of_data(header: Header, digests: int) -> Wrong:
+    start = header.header_bytes + (DIGEST_BYTES if digests & _HEADER_DIGEST else 0)
+    has_data = header.pdu_bytes > start
+    # A host may set the flag of the data digest in a capsule without data.
+    counted = _HEADER_DIGEST | _DATA_DIGEST if has_data else _HEADER_DIGEST
+    if (header.flags ^ digests) & counted:
+        return Fatal.INVALID_HEADER_FIELD, 1
+    if not has_data:
+        good = header.kind == PduType.COMMAND and header.pdu_bytes == start
+        return None if good else (Fatal.INVALID_HEADER_FIELD, 4)
+    tail = DIGEST_BYTES if digests & _DATA_DIGEST else 0
+    if header.data_offset < start or header.data_offset + tail > header.pdu_bytes or header.data_offset % 4:
+        return Fatal.INVALID_HEADER_FIELD, 3
+    data_bytes = header.pdu_bytes - header.data_offset - tail
+    if header.kind == PduType.COMMAND:
+        return (Fatal.INVALID_HEADER_FIELD, 4) if data_bytes > IN_CAPSULE_BYTES else None
+    return (Fatal.LIMIT_EXCEEDED, 4) if data_bytes > MOST_DATA_BYTES else None

@@ -1,0 +1,105 @@
+"""`Sender`: the PDUs of a connection to its host, with their digests."""
+
+import asyncio
+
+from flashtrain.nvme.wire.digest import digest
+from flashtrain.nvme.wire.pdu import (
+    COMMON,
+    DIGEST_BYTES,
+    SHORT_BYTES,
+    Connection,
+    Flags,
+    PduType,
+    Transfer,
+    connection_pdu,
+    transfer_header,
+)
+
+MOST_DATA_BYTES = 256 << 10
+"""MAXH2CDATA: the most data of one PDU from the host. PDUs to the host have no more."""
+
+# Plain integers: the arithmetic of enumerations takes longer than a read of the functional model.
+_HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
+_LAST, _SUCCESS = int(Flags.LAST), int(Flags.SUCCESS)
+
+
+class Sender:
+    """PDUs of one turn of the event loop go out together, in one write of the transport."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport
+        self._out: list[bytes | bytearray | memoryview] = []
+        self._ended = False
+        self._digests = 0
+        self._agreed(Connection(0, 0, 0, 0))
+
+    def start(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+
+    def agree(self, request: Connection) -> None:
+        """Accept an ICReq: later PDUs have its digests and its alignment of data."""
+        self._send(connection_pdu(PduType.IC_RESPONSE, Connection(0, 0, request.digests, MOST_DATA_BYTES)))
+        self._agreed(request)
+
+    def answer(self, completion: bytes) -> None:
+        """A completion entry."""
+        self._send(self._with_digest(self._answer_start + completion))
+
+    def data(self, cid: int, data: bytes | bytearray | memoryview, success: bool) -> None:
+        """The data of a command. success: the completion is in the flags of the last PDU."""
+        for place in range(0, len(data), MOST_DATA_BYTES):
+            part, flags = data, self._digests
+            if len(data) > MOST_DATA_BYTES:
+                part = memoryview(data)[place : place + MOST_DATA_BYTES]
+            if place + len(part) == len(data):
+                flags |= _LAST | _SUCCESS if success else _LAST
+            tail = digest(part) if self._digests & _DATA_DIGEST else b""
+            header = transfer_header(
+                PduType.CONTROLLER_DATA, flags, Transfer(cid, 0, place, len(part)),
+                self._data_offset, self._data_offset + len(part) + len(tail),
+            )  # fmt: skip
+            self._send(self._with_digest(header) + self._padding, part, tail)
+
+    def ready(self, transfer: Transfer) -> None:
+        """A request for a command's data (R2T)."""
+        header = transfer_header(
+            PduType.READY_TO_TRANSFER, self._header_flag, transfer, 0, SHORT_BYTES + self._digest_bytes
+        )
+        self._send(self._with_digest(header))
+
+    def end(self, last: bytes = b"") -> None:
+        """Send what is waiting, and `last` behind it; all later PDUs are dropped."""
+        if last:
+            self._send(last)
+        self._ended = True
+        self.flush()
+
+    def flush(self) -> None:
+        if self._out:
+            out, self._out = self._out, []
+            self._transport.writelines(out)
+
+    def lost(self) -> None:
+        """The connection has ended: nothing is sent any more."""
+        self._ended = True
+        self._out.clear()
+
+    def _agreed(self, request: Connection) -> None:
+        """Compute the parts of PDUs that are the same in all of a connection."""
+        self._digests = request.digests
+        self._header_flag = request.digests & _HEADER_DIGEST
+        self._digest_bytes = DIGEST_BYTES if self._header_flag else 0
+        header_bytes, alignment = SHORT_BYTES + self._digest_bytes, 4 * (request.alignment + 1)
+        self._data_offset = -(-header_bytes // alignment) * alignment
+        self._padding = bytes(self._data_offset - header_bytes)
+        self._answer_start = COMMON.pack(PduType.RESPONSE, self._header_flag, SHORT_BYTES, 0, header_bytes)
+
+    def _with_digest(self, header: bytes) -> bytes:
+        return header + digest(header) if self._header_flag else header
+
+    def _send(self, *parts: bytes | bytearray | memoryview) -> None:
+        if self._ended:
+            return
+        if not self._out:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._out += parts

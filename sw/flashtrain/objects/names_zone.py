@@ -1,0 +1,114 @@
+"""The log of names in one zone: it begins with a snapshot, and changes follow."""
+
+from flashtrain.host.streams.stored import Extent
+from flashtrain.host.streams.zone_info import ZoneInfo
+
+from .errors import StreamRefused
+from .record import MAGIC, Assembly, Kind, Record, is_cut, part_at
+from .state import Change, State
+from .stream import WRITABLE, Stream
+
+_HOLE_BYTES = 1 << 20
+"""A full zone may end early. So many bytes without a record are its end."""
+
+
+class NamesZone:
+    """Reads the log of a zone, and goes on from where it was.
+
+    A record counts if its number follows that of the last one that counts. A writer that did not know the one
+    before has lost a race, and repeats its change. So all readers agree on the names.
+
+    Members
+    -------
+    zone: its number. state: the names; None without a whole snapshot. epoch: of the snapshot, which ends
+    after `snapshot_blocks`.
+    pointer: the block from which on nothing has been read.
+    sealed: the zone accepts no more data, and all of it has been read.
+    hole: a block in front of the write pointer has no record, since an append may be in flight.
+    same: the zone had the log when it was read last, and was not reset meanwhile.
+    """
+
+    def __init__(self, stream: Stream, zone: int) -> None:
+        self._stream = stream
+        self._assembly = Assembly()
+        self._first = b""
+        self.zone = zone
+        self.state: State | None = None
+        self.epoch = self.snapshot_blocks = 0
+        self.pointer = zone * stream.zone_size
+        self.sealed = self.hole = False
+        self.same = True
+
+    def read(self, info: ZoneInfo, skip_holes: bool = False) -> None:
+        """Read what has been appended since. `info` is the zone's descriptor, from a report after that."""
+        self.hole = False
+        if info.write_pointer is not None and info.state in WRITABLE:
+            self._read_to(info.write_pointer, skip_holes)
+            return
+        size = self._stream.block_bytes
+        most = min(self._stream.shape.most, max(1, _HOLE_BYTES // size))
+        end, last = info.start + info.capacity, self.pointer
+        while self.pointer < end and (self.pointer - last) * size < _HOLE_BYTES and self.same:
+            last = self._read_to(min(end, self.pointer + most), skip_holes=True) or last
+        self.sealed = True
+
+    def check(self) -> bool:
+        """Look whether the zone still has this log, and was not reset meanwhile."""
+        self.same = self._blocks([Extent(self.zone * self._stream.zone_size, 1)]) == self._first
+        return self.same
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the zone has data that are none of a log."""
+        return bool(self._first.strip(b"\0")) and not self._first.startswith(MAGIC)
+
+    def _read_to(self, end: int, skip_holes: bool) -> int | None:
+        """Read to a block; the end of the last part that was found, or None."""
+        size, start, last = self._stream.block_bytes, self.pointer, None
+        if start >= end:
+            return None
+        head = Extent(self.zone * self._stream.zone_size, 1)
+        raw = self._blocks([head, Extent(start, end - start)])
+        self._first, first = self._first or raw[:size], raw[:size]
+        self.same = self._first == first
+        if not self.same:
+            return None
+        data = memoryview(raw)[size:]
+        while self.pointer < end:
+            rest = data[(self.pointer - start) * size :]
+            part = part_at(rest, size)
+            if part is not None:
+                self.pointer += part.blocks
+                last = self.pointer
+                for record in self._assembly.add(part):
+                    self._take(record)
+            elif self.pointer > start and is_cut(rest):
+                break
+            elif skip_holes:
+                self.pointer += 1
+            else:
+                self.hole = True
+                break
+        return last
+
+    def _take(self, record: Record) -> None:
+        if self.state is None:
+            if record.kind is Kind.SNAPSHOT:
+                self.state, self.epoch = State.unpack(record.document, record.sequence), record.epoch
+                self.snapshot_blocks = self.pointer - self.zone * self._stream.zone_size
+        elif (
+            record.kind is Kind.CHANGE
+            and record.epoch == self.epoch
+            and record.sequence == self.state.sequence + 1
+        ):
+            self.state.apply(Change.unpack(record.document), record.token)
+
+    def _blocks(self, extents: list[Extent]) -> bytes:
+        """Blocks, with zeros in the place of those that cannot be read."""
+        try:
+            return bytes(self._stream.read(extents))
+        except StreamRefused:
+            single = [Extent(lba + block, 1) for lba, blocks in extents for block in range(blocks)]
+            if len(single) == 1:
+                return bytes(self._stream.block_bytes)
+            return b"".join(self._blocks([one]) for one in single)

@@ -1,0 +1,114 @@
+"""Records of the log of names: a change or a snapshot, in one part or several, each an append of its own.
+
+A part begins a block. Its header has these fields, then comes its body, and zeros to the end of the block:
+
+    bytes 0 to 7     `FTNAMES1`
+    8                1: a change, 2: a snapshot
+    10 to 13         the part's number, and the number of parts
+    16 to 23         the epoch of the zone: snapshots are counted
+    24 to 31         the sequence number of the record
+    32 to 39         a random number that parts of one record have in common
+    40 to 47         bytes of the body, and its CRC-32
+    48 to 51         the CRC-32 of bytes 0 to 47
+
+The bodies of all parts together are JSON, compressed (RFC 1950).
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Any, NamedTuple
+from zlib import crc32
+
+MAGIC = b"FTNAMES1"
+_HEADER = struct.Struct("<8sBxHH2xQQQII")
+_BODY = _HEADER.size + 4
+MOST_PART_BYTES = 64 << 10
+"""A part is no longer, so that a torn one leaves a small hole."""
+
+
+class Kind(IntEnum):
+    CHANGE = 1
+    SNAPSHOT = 2
+
+
+class Part(NamedTuple):
+    """A part as it is on the flash. `blocks` is its length."""
+
+    kind: Kind
+    number: int
+    parts: int
+    epoch: int
+    sequence: int
+    token: int
+    body: bytes
+    blocks: int
+
+
+class Record(NamedTuple):
+    """A whole record."""
+
+    kind: Kind
+    epoch: int
+    sequence: int
+    token: int
+    document: Any
+
+
+def packed(record: Record, block_bytes: int, most_bytes: int) -> list[bytes]:
+    """The parts of a record, each of whole blocks and of at most `most_bytes`."""
+    text = json.dumps(record.document, separators=(",", ":"), ensure_ascii=False).encode()
+    raw, room = zlib.compress(text), min(most_bytes, max(MOST_PART_BYTES, block_bytes)) - _BODY
+    bodies = [raw[first : first + room] for first in range(0, len(raw), room)]
+    parts = []
+    for number, body in enumerate(bodies):
+        header = _HEADER.pack(
+            MAGIC, record.kind, number, len(bodies), record.epoch, record.sequence, record.token,
+            len(body), crc32(body),
+        )  # fmt: skip
+        part = header + crc32(header).to_bytes(4, "little") + body
+        parts.append(part.ljust(-(-len(part) // block_bytes) * block_bytes, b"\0"))
+    return parts
+
+
+def part_at(data: memoryview, block_bytes: int) -> Part | None:
+    """The part that begins here; None if there is none, or if it is torn."""
+    if len(data) < _BODY or data[: len(MAGIC)] != MAGIC:
+        return None
+    _, kind, number, parts, epoch, sequence, token, length, crc = _HEADER.unpack_from(data)
+    if crc32(data[: _HEADER.size]) != int.from_bytes(data[_HEADER.size : _BODY], "little"):
+        return None
+    body = bytes(data[_BODY : _BODY + length])
+    if len(body) != length or crc32(body) != crc:
+        return None
+    blocks = -(-(_BODY + length) // block_bytes)
+    return Part(Kind(kind), number, parts, epoch, sequence, token, body, blocks)
+
+
+def is_cut(data: memoryview) -> bool:
+    """Whether a part may begin here and have its end behind these bytes."""
+    if len(data) < _BODY:
+        return True
+    fields = _HEADER.unpack_from(data)
+    sound = crc32(data[: _HEADER.size]) == int.from_bytes(data[_HEADER.size : _BODY], "little")
+    return fields[0] == MAGIC and sound and _BODY + fields[7] > len(data)
+
+
+class Assembly:
+    """Puts parts together, in the order in which they lie in a zone."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, list[bytes]] = {}
+
+    def add(self, part: Part) -> Iterator[Record]:
+        """The record that this part completes. A writer appends its parts in their order."""
+        bodies = self._waiting.setdefault(part.token, [])
+        if part.number != len(bodies):
+            return
+        bodies.append(part.body)
+        if len(bodies) == part.parts:
+            del self._waiting[part.token]
+            document = json.loads(zlib.decompress(b"".join(bodies)))
+            yield Record(part.kind, part.epoch, part.sequence, part.token, document)

@@ -1,0 +1,118 @@
+"""QEMU's NVMe controller and ours get the same random commands, and each difference has a reason.
+
+`pytest tests/nvme/conformance --seed N` repeats a run, `--long COMMANDS` makes it longer.
+"""
+
+import pytest
+
+from flashtrain.nvme.wire.commands import Entry
+from flashtrain.qemu.debian import Unpacked
+from flashtrain.qemu.emulator import fetch_emulator, version
+from flashtrain.spec import Opcode
+from flashtrain.spec.errors import ToolError
+
+from .comparison import Comparison, Unexplained
+from .devices import Raw, device_and_qemu, target_and_qemu
+from .differences import DIFFERENCES
+from .raw_differences import RAW_DIFFERENCES
+from .shortening import shortened
+from .trial import Outcome, Queue, Trial
+
+COMMANDS, RAW_COMMANDS, PLANTED_COMMANDS = 20_000, 12_000, 2_000
+VERSION = "7.2."
+"""The release that the tables of differences are about."""
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Unpacked:
+    """QEMU of Debian 12."""
+    try:
+        found = fetch_emulator(print)
+        number = version(found)
+    except ToolError as error:
+        pytest.skip(f"QEMU cannot be had: {error}")
+    if not number.startswith(VERSION):
+        pytest.skip(f"QEMU {number} is here, and the tables of differences are about {VERSION}x")
+    return found
+
+
+def test_the_target_differs_from_qemu_for_reasons(emulator, seed, request):
+    with target_and_qemu(emulator) as devices:
+        comparison = Comparison(devices, seed, DIFFERENCES)
+        _run(comparison, max(COMMANDS, request.config.getoption("--long")), emulator)
+
+
+def test_the_device_differs_from_qemu_for_reasons(emulator, seed, request):
+    with device_and_qemu(emulator) as devices:
+        comparison = Comparison(devices, seed, RAW_DIFFERENCES, admin_share=0)
+        _run(comparison, max(RAW_COMMANDS, request.config.getoption("--long")), emulator)
+
+
+def _run(comparison: Comparison, commands: int, emulator: Unpacked) -> None:
+    """Run so many commands; a difference without a reason is shown with few commands."""
+    try:
+        comparison.run(commands)
+    except Unexplained as error:
+        few = shortened(error.trials, lambda trials: _fails(comparison, trials, emulator))
+        raise Unexplained(error.reason, comparison.seed, few) from None
+    for counts in (comparison.explained, {f"status {k:03X}h": n for k, n in comparison.statuses.items()}):
+        for name, count in sorted(counts.items(), key=lambda one: -one[1]):
+            print(f"{count:6}  {name}")
+    assert not comparison.unused(), "rows of the table that explain nothing"
+
+
+def _fails(comparison: Comparison, trials: list[Trial], emulator: Unpacked) -> bool:
+    """Whether such commands meet a difference without a reason on new devices."""
+    of_target = comparison.table is DIFFERENCES
+    with (target_and_qemu if of_target else device_and_qemu)(emulator) as devices:
+        again = Comparison(devices, comparison.seed, comparison.table)
+        try:
+            for trial in trials:
+                again.compare(trial)
+            again.look()
+        except Unexplained:
+            return True
+    return False
+
+
+def _wrong_opcode(trial: Trial, outcome: Outcome) -> Outcome:
+    return outcome._replace(status=0x002) if outcome.status == 0x001 else outcome
+
+
+def _wrong_byte(trial: Trial, outcome: Outcome) -> Outcome:
+    reads = trial.entry.opcode == Opcode.READ and bool(outcome.data)
+    return outcome._replace(data=b"?" + outcome.data[1:]) if reads else outcome
+
+
+def _wrong_zone(trial: Trial, outcome: Outcome) -> Outcome:
+    if trial.entry.opcode != Opcode.ZONE_MANAGEMENT_RECEIVE:
+        return outcome
+    return outcome._replace(data=outcome.data.replace(b"\x02\xe0", b"\x02\x40"))
+
+
+@pytest.mark.parametrize(
+    "wrong, reason",
+    [
+        (_wrong_opcode, "no row of the table explains status"),
+        (_wrong_byte, "no row of the table explains data data"),
+        (_wrong_zone, "no row of the table explains"),
+    ],
+)
+def test_a_wrong_answer_is_found(emulator, seed, monkeypatch, wrong, reason):
+    right = Raw.run
+    monkeypatch.setattr(Raw, "run", lambda raw, trial: wrong(trial, right(raw, trial)))
+    with device_and_qemu(emulator) as devices:
+        comparison = Comparison(devices, seed, RAW_DIFFERENCES, admin_share=0)
+        with pytest.raises(Unexplained, match=reason) as found:
+            comparison.run(PLANTED_COMMANDS)
+        assert comparison.unused()
+    if wrong is _wrong_opcode:
+        few = shortened(found.value.trials, lambda trials: _fails(comparison, trials, emulator))
+        assert few == found.value.trials[-1:]
+
+
+def test_commands_are_left_out_that_do_not_matter():
+    trials = [Trial(str(number), Queue.IO, Entry(Opcode.READ)) for number in range(300)]
+    needed = {trials[250], trials[280], trials[299]}
+    assert set(shortened(trials, lambda some: needed <= set(some))) == needed
+    assert shortened(trials, lambda some: False) == trials

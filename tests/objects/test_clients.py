@@ -1,0 +1,77 @@
+"""Several clients of one stream at once, and clients in forked processes."""
+
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+
+from flashtrain.objects.filesystem import FlashFileSystem
+from tests.objects.helpers import connect
+from tests.objects.model import content
+
+
+def test_clients_at_once(target, fs):
+    """Each object has the bytes of one of its writers, and nothing is lost."""
+
+    def work(number: int) -> list[str]:
+        one, won = connect(target), []
+        for turn in range(12):
+            one.pipe(f"objects/{number}/{turn}", bytes([number, turn]) * 3000)
+            try:
+                one.pipe_file(f"objects/once/{turn}", bytes([number]) * 5000, mode="create")
+                won.append(f"objects/once/{turn}")
+            except FileExistsError:
+                pass
+            one.pipe("objects/all", bytes([number]) * 20_000)
+        one.close()
+        return won
+
+    with ThreadPoolExecutor(4) as threads:
+        won = list(threads.map(work, range(4)))
+    found = content(fs)
+    assert sorted(path for paths in won for path in paths) == [
+        f"objects/once/{n}" for n in sorted(map(str, range(12)))
+    ]
+    for number, paths in enumerate(won):
+        assert all(found[path] == bytes([number]) * 5000 for path in paths)
+        assert all(found[f"objects/{number}/{turn}"] == bytes([number, turn]) * 3000 for turn in range(12))
+    assert found["objects/all"] == found["objects/all"][:1] * 20_000
+
+
+def test_threads_of_one_client(fs):
+    def work(number: int) -> bytes:
+        with fs.open(f"objects/{number}", "wb", block_size=4096) as file:
+            for _ in range(5):
+                file.write(bytes([number]) * 3000)
+        return fs.cat(f"objects/{number}")
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(work, range(24))) == [bytes([number]) * 15_000 for number in range(24)]
+
+
+def _write(fs: FlashFileSystem, number: int) -> None:
+    assert fs.cat("objects/before") == b"before"
+    fs.pipe(f"objects/{number}", bytes([number]) * 10_000)
+
+
+def test_forked_processes(fs):
+    """Workers of a `DataLoader` inherit a client: each opens a connection of its own."""
+    fs.pipe("objects/before", b"before")
+    workers = [
+        multiprocessing.get_context("fork").Process(target=_write, args=(fs, number)) for number in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    fs.pipe("objects/mine", b"mine")
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    assert fs.cat("objects/mine") == b"mine"
+    assert [fs.cat(f"objects/{number}") for number in range(2)] == [bytes([n]) * 10_000 for n in range(2)]
+
+
+def test_a_client_is_pickled(fs):
+    import pickle
+
+    fs.pipe("objects/x", b"x")
+    again = pickle.loads(pickle.dumps(fs))
+    assert again.cat("objects/x") == b"x" and again.address == fs.address
+    again.close()
