@@ -1,7 +1,9 @@
 """`flashtrain info`: what a configuration is made of."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 
 from flashtrain.spec import NODES, Access, FmsConfig, NodeTable, config_text
 from flashtrain.spec.limits import limits_of
@@ -87,13 +89,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def controller_memories(config: FmsConfig) -> list[Memory]:
-    """Every memory of the controller's design, largest first."""
+@cache
+def controller_memories(config: FmsConfig) -> tuple[Memory, ...]:
+    """Every memory of the controller's design, largest first; elaborated once."""
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.controller import Controller
     from flashtrain.rtl.export.inventory import memories
 
-    return [
+    return tuple(
         Memory(
             name="/".join(part for part in use.path if part not in ("fifo", "storage")),
             copies=use.copies,
@@ -103,7 +106,7 @@ def controller_memories(config: FmsConfig) -> list[Memory]:
             holds_pages=any(unit in use.path for unit in BUFFERS) and use.path[-1] == "memory",
         )
         for use in memories(Controller(config))
-    ]
+    )
 
 
 def _geometry(config: FmsConfig) -> str:
@@ -158,7 +161,7 @@ def _bounds(config: FmsConfig) -> str:
     )
 
 
-def _memories(memories: list[Memory]) -> str:
+def _memories(memories: Sequence[Memory]) -> str:
     rows = [
         (
             m.name,

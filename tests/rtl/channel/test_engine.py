@@ -16,7 +16,7 @@ from tests.rtl.channel.channel_helpers import CONFIGS, DUAL_SPARES
 from tests.rtl.channel.engine_top import EngineTop
 
 BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
-STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 20}
+STEPS = {Simulator.ICARUS: 5, Simulator.VERILATOR: 20}
 
 
 class EngineWithDies(wiring.Component):

@@ -9,6 +9,7 @@ from cocotb.triggers import RisingEdge
 from flashtrain.rtl.layouts import PageEvent, PageKind, WriteJob, WritePage, ZoneIdentity
 from flashtrain.rtl.lib.axi import burst_layout, read_beat_layout
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec import preset
 from flashtrain.spec.geometry import Place
@@ -174,7 +175,7 @@ async def until(dut, condition, cycles: int = 100_000) -> int:
 async def pages_reach_their_channels(dut, busy):
     bench = Bench(dut, busy, latency=20)
     await bench.start()
-    jobs = [random.choice((random_job, random_update, constants))() for _ in range(30)]
+    jobs = [random.choice((random_job, random_update, constants))() for _ in range(rounds(30))]
     bench.jobs.send(*(pack(WriteJob(CONFIG), **job) for job in jobs))
     pages, beats, tags = expected(jobs)
     await until(dut, lambda: [len(b) for b in bench.data] == [len(b) for b in beats])

@@ -8,6 +8,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotb.utils import get_sim_time
 
+from flashtrain.sim.bench.streams import HIGH, LOW
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus, Feature
@@ -99,27 +100,28 @@ class NandDriver:
     async def data_in(self, content: bytes, after: int | None = None) -> None:
         """Send bytes `after` cycles from the last edge of WE_n (tADL)."""
         await self.until(self.last_we + (self.cycles("tadl") if after is None else after))
-        dut = self.dut
-        dut.bus__dqs_o.value = 1
+        dqs, dq, edge = self.dut.bus__dqs_o, self.dut.bus__dq_o, RisingEdge(self.dut.clk)
+        dqs.value = 1
         for index in range(0, len(content), 2):
-            dut.bus__dq_o.value = int.from_bytes(content[index : index + 2], "little")
-            await RisingEdge(dut.clk)
-        dut.bus__dqs_o.value = 0
+            dq.value = int.from_bytes(content[index : index + 2], "little")
+            await edge
+        dqs.value = 0
 
     async def data_out(self, count: int, turnaround: int | None = None) -> bytes:
         """Take `count` bytes without a gap, and leave the bus alone for tRHW."""
         await self.until(self.data_from)
-        dut = self.dut
+        dut, edge = self.dut, RisingEdge(self.dut.clk)
+        re, dqs, dq = dut.bus__re, dut.bus__dqs_i, dut.bus__dq_i
         content = bytearray()
-        dut.bus__re.value = 1
+        re.value = 1
         for beat in range(count // 2 + OUTPUT_CYCLES):
-            await RisingEdge(dut.clk)
+            await edge
             if beat == count // 2 - 1:
-                dut.bus__re.value = 0
+                re.value = 0
                 last = self.now
-            assert dut.bus__dqs_i.value == (beat >= OUTPUT_CYCLES), f"DQS at beat {beat}"
+            assert dqs.value == (HIGH if beat >= OUTPUT_CYCLES else LOW), f"DQS at beat {beat}"
             if beat >= OUTPUT_CYCLES:
-                content += int(dut.bus__dq_i.value).to_bytes(2, "little")
+                content += int(dq.value).to_bytes(2, "little")
         await self.until(last + (self.cycles("trhw") if turnaround is None else turnaround))
         return bytes(content)
 

@@ -8,6 +8,7 @@ from cocotb.triggers import ReadOnly, RisingEdge, Timer
 
 from flashtrain.numerics.page_randomizer import page_keys
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import start
 from flashtrain.spec import preset
 
@@ -46,7 +47,7 @@ async def everything_at_once(dut):
     comes, lane_comes = None, None  # the key of what was read in the clock before
     source = target = Twin(0)
     reads = lanes_read = 0
-    for clock in range(3000):
+    for clock in range(rounds(3000)):
         if clock % 100 == 0:
             comes = lane_comes = None
             rows = random.randrange(GEOMETRY.pages), random.randrange(GEOMETRY.pages)

@@ -10,6 +10,7 @@ from flashtrain.rtl.zones.allocator import ErasedZone
 from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.spec import preset
 from flashtrain.spec.identity import MOST_WEAR
 from tests.rtl.zones.zone_helpers import Sink, Source, clock_number, cycles, pack, reset
@@ -178,7 +179,7 @@ async def random_traffic(dut):
     await bench.start()
     bench.failing = {2}
     in_use: list[int] = []
-    for _ in range(400):
+    for _ in range(rounds(400)):
         bench.erase_cycles = random.randint(1, 60)
         if len(in_use) < ZONES - 4 and random.random() < 0.5:
             in_use.append(await bench.take())

@@ -7,6 +7,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.layouts import Operation
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
@@ -255,7 +256,7 @@ async def inspections(dut):
     environment = await start(dut)
     environment.pace(idle=0.2, busy=0.6, delay=30)
     environment.submit(restore_zone(1, 1, physical=5, pointer=3))
-    for _ in range(60):
+    for _ in range(rounds(60)):
         offset = random.choice((0, CAPACITY - 1, random.randrange(SIZE)))
         left = max(1, min(CAPACITY - offset, CONFIG.max_blocks))
         blocks = random.choice((1, left, min(left + 1, CONFIG.max_blocks)))
@@ -338,7 +339,7 @@ async def random_recoveries(dut):
     environment.pace(idle=0.2, busy=0.7, delay=20, delay_erase=20)
     for request in random_recovery(environment):
         assert environment.submit(request).status is Status.SUCCESS, request
-    for _ in range(150):
+    for _ in range(rounds(150)):
         stream = random.choice(list(STREAMS))
         zone = random.randrange(4)
         pointer = environment.model.of(stream)[zone].pointer

@@ -9,6 +9,7 @@ from cocotb.triggers import RisingEdge, Timer, with_timeout
 
 from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import ReportFilter
 from flashtrain.spec.streams import Retention
@@ -104,7 +105,7 @@ async def random_commands(dut):
     )
     for pace in paces:
         environment.pace(**pace)
-        for _ in range(6):
+        for _ in range(rounds(6)):
             for _ in range(20):
                 environment.submit(random_request(environment))
             passed = random.choice((0, 1, 29, 30, 31, 60, DAYS // 2, DAYS, -5))

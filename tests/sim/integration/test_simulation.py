@@ -44,7 +44,7 @@ def test_the_makefile_on_icarus(folder):
 def test_the_makefile_on_verilator(designs, tmp_path):
     """With two clock domains and a PHY, and lint; the page's bench has neither."""
     integration_package(designs, system_mhz=250.0, phy=True).write(tmp_path)
-    fast_to_compile = "OPTIMIZATION=OPT_FAST=-O0 OPT_SLOW=-O0"
+    fast_to_compile = "OPTIMIZATION=OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
     output = make(tmp_path, "verilator", f"VERILATOR={verilator_command()}", fast_to_compile)
     assert PASSED in output
     assert "%Warning" not in output

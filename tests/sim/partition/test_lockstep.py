@@ -10,7 +10,6 @@ from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.partition.plan import die_plan
 from flashtrain.sim.verilator.cxx import WaveFormat
 from flashtrain.sim.waves.wave_link import WaveLink
-from flashtrain.sim.waves.whole import OPTIMIZATION
 from flashtrain.spec import FmsConfig, preset
 from tests.sim.partition.lockstep.scenario import Difference, compare
 
@@ -35,7 +34,7 @@ class Planted(RtlLink):
     def _build(self, config: FmsConfig) -> Path:
         plan = die_plan(config)
         wrong = replace(plan, guards={**plan.guards, ("logic_registers", "lane_in"): ("ask",)})
-        return build_library(config, {"die": wrong}, OPTIMIZATION)
+        return build_library(config, {"die": wrong})
 
 
 def test_a_wrong_guard_is_found(seed):

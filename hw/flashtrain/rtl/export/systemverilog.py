@@ -25,11 +25,11 @@ from amaranth.lib import wiring
 
 from flashtrain.rtl.export.origins import Origin, origins
 from flashtrain.rtl.export.tools import (
-    run_yosys,
     tool_versions,
     verilator_binary,
     verilator_environment,
 )
+from flashtrain.rtl.export.yosys import run_yosys
 from flashtrain.rtl.lib.shared import ExportError, SharedModule, leaf_ports
 from flashtrain.spec.errors import ToolError
 

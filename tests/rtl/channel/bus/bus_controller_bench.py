@@ -11,7 +11,7 @@ from flashtrain.rtl.channel.block_table import BlockPlace
 from flashtrain.rtl.channel.bus.bus_controller import BusActivity
 from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget
 from flashtrain.sim.bench.parameters import bench_parameters
-from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.sim.bench.streams import HIGH, StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.bus.nand_helpers import CONFIGS, bus_kind
@@ -202,12 +202,15 @@ class Bench:
 
     async def _look_up(self) -> None:
         """The block table: a random block for each place, one clock after it is named."""
+        clk, named, block = self.dut.clk, self.dut.lookup__place, self.dut.lookup__block
+        last = None
         while True:
-            await RisingEdge(self.dut.clk)
-            place = unpack(BLOCK_PLACE, int(self.dut.lookup__place.value))
-            key = place["zone"], place["die"], place["plane"]
-            block = self.blocks.setdefault(key, random.randrange(GEOMETRY.blocks))
-            self.dut.lookup__block.value = block
+            await RisingEdge(clk)
+            bits = int(named.value)
+            if bits != last:
+                last, place = bits, unpack(BLOCK_PLACE, bits)
+                key = place["zone"], place["die"], place["plane"]
+                block.value = self.blocks.setdefault(key, random.randrange(GEOMETRY.blocks))
 
     async def _answer_origins(self) -> None:
         """The write buffer: in every clock, where the page that is named came from."""
@@ -224,18 +227,23 @@ class Bench:
         dut = self.dut
         answers: deque[int | None] = deque([None] * (self.latency - 1))
         fetched, granted = 0, None
+        clk, activity, fill_valid, re = dut.clk, dut.activity, dut.fill_valid, dut.nand__re
+        dqs_o, dqs_i, dq_i = dut.nand__dqs_o, dut.nand__dqs_i, dut.nand__dq_i
+        requests = [
+            tuple(getattr(dut, f"requests__{die}__{pin}") for pin in ("ready", "payload")) for die in DIES
+        ]
         while True:
-            await RisingEdge(dut.clk)
-            self.activity[BusActivity(int(dut.activity.value))] += 1
-            if dut.nand__dqs_o.value == 1:
+            await RisingEdge(clk)
+            self.activity[BusActivity(int(activity.value))] += 1
+            if dqs_o.value == HIGH:
                 assert self.monitor.operation is not None
                 of_feature = self.monitor.operation.commands == [0xEF]
                 (self.parameters if of_feature else self.data_in).append(int(dut.nand__dq_o.value))
-            if dut.fill_valid.value == 1:
+            if fill_valid.value == HIGH:
                 self.filled.append(int(dut.fill_data.value))
-            for die in DIES:
-                if getattr(dut, f"requests__{die}__ready").value == 1:
-                    taken = unpack(BUS_REQUEST, int(getattr(dut, f"requests__{die}__payload").value))
+            for ready, payload in requests:
+                if ready.value == HIGH:
+                    taken = unpack(BUS_REQUEST, int(payload.value))
                     granted = BusOp(taken["op"])
             if len(self.fetch.items) > fetched:
                 fetched += 1
@@ -244,7 +252,7 @@ class Bench:
                 self.fetched += page
                 self.beats.send(*page)
             answer = None
-            if dut.nand__re.value == 1:
+            if re.value == HIGH:
                 answer = random.getrandbits(16)
                 operation = self.monitor.operation
                 assert operation is not None
@@ -256,8 +264,8 @@ class Bench:
                     self.sent.append(answer)
             answers.append(answer)
             answer = answers.popleft()
-            dut.nand__dqs_i.value = answer is not None
-            dut.nand__dq_i.value = random.getrandbits(16) if answer is None else answer
+            dqs_i.value = answer is not None
+            dq_i.value = random.getrandbits(16) if answer is None else answer
 
 
 @cocotb.test()

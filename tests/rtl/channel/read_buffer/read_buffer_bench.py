@@ -25,6 +25,7 @@ from flashtrain.rtl.layouts import (
 )
 from flashtrain.rtl.lib.gearbox import READ_CYCLES
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
 from tests.rtl.channel.channel_helpers import CONFIGS, with_key, with_parity
@@ -251,9 +252,10 @@ async def pages_come_out_whole(dut):
     """Fills and copies at random, with back-pressure: every page once, and each kind in its order."""
     bench = Bench(dut, busy=0.8, ready=0.5)
     await start(dut)
-    for number in range(24):
+    count = rounds(24)
+    for number in range(count):
         random.choice((bench.read, bench.take, bench.hit))(number)
-    await bench.check(24)
+    await bench.check(count)
 
 
 @cocotb.test(skip=CODE is None)

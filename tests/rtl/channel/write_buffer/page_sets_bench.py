@@ -8,6 +8,7 @@ from cocotb.triggers import RisingEdge
 from flashtrain.rtl.channel.write_buffer.page_sets import PagePlace
 from flashtrain.rtl.layouts import PageKind, PageSet, WritePage
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import pack, start, unpack
 from tests.rtl.channel.channel_helpers import CONFIGS
 from tests.rtl.channel.write_buffer.page_set_model import ModelSet, Page, PageSetModel, SetPlace, State, Told
@@ -208,7 +209,7 @@ class Bench:
 async def agrees_with_twin(dut):
     bench = Bench(dut)
     await bench.reset()
-    for _ in range(600):
+    for _ in range(rounds(600)):
         await bench.random_event()
         await bench.compare()
     assert bench.model.evictions and bench.model.flushes

@@ -21,6 +21,7 @@ from flashtrain.rtl.layouts import (
 )
 from flashtrain.rtl.lib.gearbox import READ_CYCLES
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.identity import identity_record
 from flashtrain.spec.update import SourceIdentity
@@ -361,7 +362,7 @@ async def programs_every_page_once(dut):
     """Everything at once, at random; at the end all pages are programmed, told, and in order."""
     bench = Bench(dut, busy=0.6, room=0.7, failures=0.2)
     await bench.start()
-    for number in range(60):
+    for number in range(rounds(60)):
         zone = random.randrange(ZONES)
         page = None
         for _ in range(random.choice((1, 1, GEOMETRY.planes, 2 * GEOMETRY.planes))):
@@ -383,7 +384,7 @@ async def programs_every_page_once(dut):
     told = Counter((event["tag"], event["failed"]) for event in map(_event, bench.programmed.items))
     assert told == bench.bus.events
     assert all(rows == sorted(rows) for rows in bench.bus.order.values())
-    assert bench.reader.hits > 10 and bench.reader.misses > 3
+    assert bench.reader.hits > rounds(10) and bench.reader.misses > 3
     assert dut.busy.value == 0
 
 
@@ -393,7 +394,7 @@ async def updates_pass_through(dut):
     bench = Bench(dut, busy=0.6, room=0.7, failures=0.3)
     await bench.start()
     writer, tiles = bench.writer, 0
-    for number in range(30):
+    for number in range(rounds(30)):
         tag = number % CONFIG.commands
         die = random.randrange(GEOMETRY.dies)
         row, rest = divmod(number, GEOMETRY.dies)
