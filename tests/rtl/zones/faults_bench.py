@@ -6,7 +6,6 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.layouts import Operation
-from flashtrain.sim.bench.rounds import rounds
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
 from tests.rtl.zones.zone_environment import APPENDS, Environment
@@ -88,7 +87,7 @@ async def programs_fail_at_random(dut):
         {"busy": 0.2, "delay": 100, "delay_erase": 10},
     )
     retired = 0
-    for number in range(rounds(60)):
+    for number in range(60):
         environment.pace(**paces[number % len(paces)])
         environment.hold = True
         faulty = set()
@@ -117,7 +116,7 @@ async def programs_fail_at_random(dut):
             await environment.restart()
     await environment.idle()
     dut._log.info(f"{retired} zones, statuses: {environment.statuses}")
-    assert retired > rounds(20)
+    assert retired > 20
     assert set(environment.statuses) >= {
         Status.SUCCESS, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_FULL, Status.INVALID_ZONE_TRANSITION,
         Status.NAMESPACE_WRITE_PROTECTED, Status.TOO_MANY_ACTIVE_ZONES,
