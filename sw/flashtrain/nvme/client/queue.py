@@ -13,8 +13,12 @@ from flashtrain.nvme.wire.pdu import (
     COMMAND_BYTES,
     COMMON,
     CONNECTION_BYTES,
+    DATA_DIGEST,
     DIGEST_BYTES,
+    HEADER_DIGEST,
+    LAST,
     SHORT_BYTES,
+    SUCCESS,
     Connection,
     Fatal,
     Flags,
@@ -30,9 +34,6 @@ from flashtrain.nvme.wire.pdu import (
 )
 
 _RECEIVE_BYTES = 1 << 20
-# Plain integers: the arithmetic of enumerations takes longer than the rest of a read.
-_HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
-_LAST, _SUCCESS = int(Flags.LAST), int(Flags.SUCCESS)
 
 
 class Completed(NamedTuple):
@@ -129,8 +130,8 @@ class ClientQueue:
         kind = SglType.IN_CAPSULE if len(inside) else SglType.TRANSPORT
         entry = entry._replace(cid=cid, sgl_length=length, sgl_type=kind)
         self._sent[cid] = _Sent(data, bytearray(0 if len(data) else length))
-        tail = digest(inside) if len(inside) and self._digests & _DATA_DIGEST else b""
-        flags = self._digests & _HEADER_DIGEST | (_DATA_DIGEST if tail else 0)
+        tail = digest(inside) if len(inside) and self._digests & DATA_DIGEST else b""
+        flags = self._digests & HEADER_DIGEST | (DATA_DIGEST if tail else 0)
         start = COMMAND_BYTES + self._header_digest_bytes
         pdu_bytes = start + len(inside) + len(tail)
         header = COMMON.pack(PduType.COMMAND, flags, COMMAND_BYTES, start if len(inside) else 0, pdu_bytes)
@@ -145,11 +146,11 @@ class ClientQueue:
         end = transfer.offset + transfer.length
         for place in range(transfer.offset, end, self._most_data):
             part = memoryview(sent.data)[place : min(place + self._most_data, end)]
-            tail = digest(part) if self._digests & _DATA_DIGEST else b""
+            tail = digest(part) if self._digests & DATA_DIGEST else b""
             start = SHORT_BYTES + self._header_digest_bytes
             header = transfer_header(
                 PduType.HOST_DATA,
-                self._digests | (_LAST if place + len(part) == end else 0),
+                self._digests | (LAST if place + len(part) == end else 0),
                 Transfer(transfer.cid, transfer.tag, place, len(part)),
                 start,
                 start + len(part) + len(tail),
@@ -161,7 +162,7 @@ class ClientQueue:
 
     @property
     def _header_digest_bytes(self) -> int:
-        return DIGEST_BYTES if self._digests & _HEADER_DIGEST else 0
+        return DIGEST_BYTES if self._digests & HEADER_DIGEST else 0
 
     def _take_all(self) -> None:
         """Receive until some commands have completed, and take all PDUs that came with them."""
@@ -183,7 +184,7 @@ class ClientQueue:
     def _take(self, header: Header) -> None:
         """Take the PDU with this header, and do what it asks for."""
         place, self._start = self._start, self._start + header.pdu_bytes
-        if self._digests & _HEADER_DIGEST:
+        if self._digests & HEADER_DIGEST:
             self._check(place, place + header.header_bytes, "header")
         match header.kind:
             case PduType.RESPONSE:
@@ -192,11 +193,11 @@ class ClientQueue:
                 transfer = parse_transfer(self._input, place)
                 start = place + header.data_offset
                 end = start + transfer.length
-                if self._digests & _DATA_DIGEST:
+                if self._digests & DATA_DIGEST:
                     self._check(start, end, "data")
                 sent = self._sent[transfer.cid]
                 sent.received[transfer.offset : transfer.offset + transfer.length] = self._input[start:end]
-                if header.flags & _SUCCESS:
+                if header.flags & SUCCESS:
                     self._complete(Answer(0, 0, 0, transfer.cid, 0, False))
             case PduType.READY_TO_TRANSFER:
                 self._send_data(parse_transfer(self._input, place))

@@ -8,9 +8,11 @@ from flashtrain.nvme.wire.digest import digest
 from flashtrain.nvme.wire.pdu import (
     COMMAND_BYTES,
     COMMON,
+    DATA_DIGEST,
     DIGEST_BYTES,
+    HEADER_DIGEST,
+    LAST,
     Fatal,
-    Flags,
     Header,
     PduType,
     Transfer,
@@ -26,10 +28,7 @@ from .sending import Sender
 _HIGH_WATER = 1 << 20
 _MOST_ALIGNMENT = 31
 _LINGER_SECONDS = 1.0
-# Plain integers: the arithmetic of enumerations takes longer than a read of the functional model.
-_HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
-_LAST = int(Flags.LAST)
-_BOTH_DIGESTS = _HEADER_DIGEST | _DATA_DIGEST
+_BOTH_DIGESTS = HEADER_DIGEST | DATA_DIGEST
 
 
 class Commands(Protocol):
@@ -140,7 +139,7 @@ class Framing(asyncio.Protocol):
             return 0
         if len(self._buffer) - place < header.pdu_bytes:
             return 0
-        if header.flags & _HEADER_DIGEST:
+        if header.flags & HEADER_DIGEST:
             end = place + header.header_bytes
             raw = bytes(self._buffer[place:end])
             given = self._buffer[end : end + DIGEST_BYTES]
@@ -162,7 +161,7 @@ class Framing(asyncio.Protocol):
             case PduType.HOST_DATA:
                 transfer = parse_transfer(self._buffer, place)
                 data, intact = self._data(header, place)
-                problem = self._queue.data(transfer, bool(header.flags & _LAST), data, intact)
+                problem = self._queue.data(transfer, bool(header.flags & LAST), data, intact)
                 if problem is not None:
                     self._refuse(place, *problem)
             case PduType.IC_REQUEST:
@@ -172,10 +171,10 @@ class Framing(asyncio.Protocol):
 
     def _data(self, header: Header, place: int) -> tuple[bytes, bool]:
         """The data of a PDU, and whether they agree with their digest."""
-        start = header.header_bytes + (DIGEST_BYTES if header.flags & _HEADER_DIGEST else 0)
+        start = header.header_bytes + (DIGEST_BYTES if header.flags & HEADER_DIGEST else 0)
         if header.pdu_bytes == start:
             return b"", True
-        with_digest = bool(header.flags & _DATA_DIGEST)
+        with_digest = bool(header.flags & DATA_DIGEST)
         end = place + header.pdu_bytes - (DIGEST_BYTES if with_digest else 0)
         with memoryview(self._buffer) as view:
             data = bytes(view[place + header.data_offset : end])

@@ -2,12 +2,13 @@
 
 from flashtrain.nvme.wire.pdu import (
     CONNECTION_BYTES,
+    DATA_DIGEST,
     DIGEST_BYTES,
     HEADER_BYTES,
+    HEADER_DIGEST,
     MOST_TERMINATION_BYTES,
     SHORT_BYTES,
     Fatal,
-    Flags,
     Header,
     PduType,
 )
@@ -16,8 +17,6 @@ from .identify import IN_CAPSULE_BYTES
 from .sending import MOST_DATA_BYTES
 
 _FROM_HOST = frozenset({PduType.IC_REQUEST, PduType.HOST_TERMINATION, PduType.COMMAND, PduType.HOST_DATA})
-# Plain integers: the arithmetic of enumerations takes longer than a read of the functional model.
-_HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
 
 Wrong = tuple[Fatal, int] | None
 """The reason and the place of a wrong field; None if all are right."""
@@ -40,16 +39,16 @@ def wrong_field(header: Header, digests: int | None) -> Wrong:
 
 
 def _wrong_place_of_data(header: Header, digests: int) -> Wrong:
-    start = header.header_bytes + (DIGEST_BYTES if digests & _HEADER_DIGEST else 0)
+    start = header.header_bytes + (DIGEST_BYTES if digests & HEADER_DIGEST else 0)
     has_data = header.pdu_bytes > start
     # A host may set the flag of the data digest in a capsule without data.
-    counted = _HEADER_DIGEST | _DATA_DIGEST if has_data else _HEADER_DIGEST
+    counted = HEADER_DIGEST | DATA_DIGEST if has_data else HEADER_DIGEST
     if (header.flags ^ digests) & counted:
         return Fatal.INVALID_HEADER_FIELD, 1
     if not has_data:
         good = header.kind == PduType.COMMAND and header.pdu_bytes == start
         return None if good else (Fatal.INVALID_HEADER_FIELD, 4)
-    tail = DIGEST_BYTES if digests & _DATA_DIGEST else 0
+    tail = DIGEST_BYTES if digests & DATA_DIGEST else 0
     if header.data_offset < start or header.data_offset + tail > header.pdu_bytes or header.data_offset % 4:
         return Fatal.INVALID_HEADER_FIELD, 3
     data_bytes = header.pdu_bytes - header.data_offset - tail

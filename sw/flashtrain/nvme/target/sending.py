@@ -5,10 +5,13 @@ import asyncio
 from flashtrain.nvme.wire.digest import digest
 from flashtrain.nvme.wire.pdu import (
     COMMON,
+    DATA_DIGEST,
     DIGEST_BYTES,
+    HEADER_DIGEST,
+    LAST,
     SHORT_BYTES,
+    SUCCESS,
     Connection,
-    Flags,
     PduType,
     Transfer,
     connection_pdu,
@@ -17,10 +20,6 @@ from flashtrain.nvme.wire.pdu import (
 
 MOST_DATA_BYTES = 256 << 10
 """MAXH2CDATA: the most data of one PDU from the host. PDUs to the host have no more."""
-
-# Plain integers: the arithmetic of enumerations takes longer than a read of the functional model.
-_HEADER_DIGEST, _DATA_DIGEST = int(Flags.HEADER_DIGEST), int(Flags.DATA_DIGEST)
-_LAST, _SUCCESS = int(Flags.LAST), int(Flags.SUCCESS)
 
 
 class Sender:
@@ -52,8 +51,8 @@ class Sender:
             if len(data) > MOST_DATA_BYTES:
                 part = memoryview(data)[place : place + MOST_DATA_BYTES]
             if place + len(part) == len(data):
-                flags |= _LAST | _SUCCESS if success else _LAST
-            tail = digest(part) if self._digests & _DATA_DIGEST else b""
+                flags |= LAST | SUCCESS if success else LAST
+            tail = digest(part) if self._digests & DATA_DIGEST else b""
             header = transfer_header(
                 PduType.CONTROLLER_DATA, flags, Transfer(cid, 0, place, len(part)),
                 self._data_offset, self._data_offset + len(part) + len(tail),
@@ -87,7 +86,7 @@ class Sender:
     def _agreed(self, request: Connection) -> None:
         """Compute the parts of PDUs that are the same in all of a connection."""
         self._digests = request.digests
-        self._header_flag = request.digests & _HEADER_DIGEST
+        self._header_flag = request.digests & HEADER_DIGEST
         self._digest_bytes = DIGEST_BYTES if self._header_flag else 0
         header_bytes, alignment = SHORT_BYTES + self._digest_bytes, 4 * (request.alignment + 1)
         self._data_offset = -(-header_bytes // alignment) * alignment

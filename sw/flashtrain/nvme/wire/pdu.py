@@ -39,6 +39,10 @@ class Flags(IntFlag):
     SUCCESS = 8
 
 
+HEADER_DIGEST, DATA_DIGEST, LAST, SUCCESS = map(int, Flags)
+"""Plain integers: the arithmetic of enumerations takes longer than a read of the functional model."""
+
+
 class Fatal(IntEnum):
     """Fatal error status of a termination request (NVMe/TCP 1.0, Figures 23 and 25)."""
 
