@@ -11,6 +11,7 @@ from flashtrain.host import FunctionalLink, open_device
 from flashtrain.host.recovery.journal_record import ZoneCopy
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import UPDATE_NODE, Retention
+from tests.host.counted_link import CountedLink, PowerCut
 
 from .both_drivers import BLOCK, recover_twice
 from .driver import CDriver, DriverError, Error
@@ -20,27 +21,10 @@ DATA = (np.arange(11 * BLOCK) // 3).astype(np.uint8)
 TRAINED = UPDATE_NODE.named("trained").nsid
 
 
-class _PowerCut(Exception):
-    pass
-
-
-class _Counted(FunctionalLink):
-    """Its power fails before the write of a doorbell of that number."""
-
-    left: int | None = None
-
-    def write_register(self, address: int, value: int) -> None:
-        if address >= 0x1000 and self.left is not None:
-            if self.left == 0:
-                raise _PowerCut
-            self.left -= 1
-        super().write_register(address, value)
-
-
-def interrupted(pinned: bool) -> Iterator[tuple[int, _Counted]]:
+def interrupted(pinned: bool) -> Iterator[tuple[int, CountedLink]]:
     """Every second number of commands of a refresh, and the link whose power has failed there."""
     for cut in count(pinned, 2):
-        link = _Counted(CONFIG, 1 << 18)
+        link = CountedLink(CONFIG, 1 << 18)
         device = open_device(link=link, node=UPDATE_NODE)
         stream = device.state_stream("trained")
         stream.append(DATA)
@@ -48,7 +32,7 @@ def interrupted(pinned: bool) -> Iterator[tuple[int, _Counted]]:
             stream.pin()
         link.pass_time(Retention.YEARS.limit)
         link.left = cut
-        with suppress(_PowerCut):
+        with suppress(PowerCut):
             device.refresh()
             return
         link.left = None
@@ -61,7 +45,7 @@ def test_the_power_may_fail_at_any_command(pinned):
     ends = 0
     for cut, link in interrupted(pinned):
         link.left = cut % 7 * 6
-        with suppress(_PowerCut, DriverError):
+        with suppress(PowerCut, DriverError):
             CDriver(link, command_polls=20, state_polls=20).recover()
         link.left = None
         link.power_cycle()

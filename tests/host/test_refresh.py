@@ -22,6 +22,7 @@ from flashtrain.host import (
 from flashtrain.spec import NodeTable, Opcode, Port, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE, Expired, Retention
+from tests.host.counted_link import CountedLink, PowerCut
 
 CONFIG = preset("tiny")
 G = CONFIG.geometry
@@ -167,28 +168,11 @@ def test_volatile_streams_can_be_refreshed(link):
         assert is_there(device, stored, data, "activations")
 
 
-class _PowerCut(Exception):
-    pass
-
-
-class _Counted(FunctionalLink):
-    """Its power fails before the write of a doorbell of that number."""
-
-    left: int | None = None
-
-    def write_register(self, address: int, value: int) -> None:
-        if address >= 0x1000 and self.left is not None:
-            if self.left == 0:
-                raise _PowerCut
-            self.left -= 1
-        super().write_register(address, value)
-
-
 @pytest.mark.parametrize("pinned", [False, True])
 def test_the_power_may_fail_at_any_command_of_a_refresh(pinned):
     """What was acknowledged is there at its address, and no zone is lost; twice in a row as well."""
     for cut in count():
-        with _Counted(CONFIG) as link:
+        with CountedLink(CONFIG) as link:
             data = {number: content(3 + number, number) for number in range(2)}
             device = open_device(link=link, node=WIDE)
             stream = device.stream("inputs", Port.HOST)
@@ -203,12 +187,12 @@ def test_the_power_may_fail_at_any_command_of_a_refresh(pinned):
             try:
                 device.refresh()
                 ended = True
-            except _PowerCut:
+            except PowerCut:
                 ended = False
             for again in (cut % 7, None):
                 link.power_cycle()
                 link.left = again
-                with suppress(_PowerCut):
+                with suppress(PowerCut):
                     device = open_device(link=link, node=WIDE, recover=True)
             stream = device.stream("inputs", Port.HOST)
             for number, one in enumerate(stored):
