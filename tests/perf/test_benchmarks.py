@@ -15,6 +15,7 @@ from flashtrain.perf.commands import command_interval, command_time_read, comman
 from flashtrain.perf.latency import STAGES, Milestone, append_latency
 from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
+from flashtrain.perf.observed_speed import wave_speed
 from flashtrain.perf.one_channel import OCOWFC, Reads, bus_share
 from flashtrain.perf.progress import run_until
 from flashtrain.perf.read import read_sequential
@@ -26,6 +27,7 @@ from flashtrain.perf.update_bounds import on_dies
 from flashtrain.perf.update_comparison import compare, update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes, UpdatedTile
 from flashtrain.perf.update_places import HostLink
+from flashtrain.perf.usage import Snapshot
 from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.perf.wear import wear_spread
 from flashtrain.sim.link.rtl_link import RtlLink
@@ -290,6 +292,26 @@ def test_the_quick_table(tmp_path, request):
     assert [Row(result["name"], result["configuration"]) for result in results] == rows
     above = {r["name"] for r in results if r["share"] is not None and r["share"] > 1 + 1e-9}
     assert not above and code == 0
+
+
+def test_waves_are_written_in_half_of_the_work():
+    """One window, in which as many bytes are appended as before it."""
+    windows = []
+
+    @contextmanager
+    def waves():
+        before = Snapshot.of(device)
+        yield
+        windows.append(Snapshot.of(device).since(before))
+
+    with tiny() as device:
+        begin = Snapshot.of(device)
+        measured = wave_speed(device, waves)
+        whole = Snapshot.of(device).since(begin)
+    (window,) = windows
+    assert 0 < 2 * window.appended_bytes == whole.appended_bytes
+    assert 0 < 2 * window.read_bytes == whole.read_bytes
+    assert 0 < measured.cycles <= whole.cycles and measured.value > 0
 
 
 def test_a_value_above_its_bound_is_exit_code_1(tmp_path, capsys, monkeypatch):
