@@ -37,7 +37,9 @@ class Leases:
     def free(self, state: State, key: ZoneKey) -> bool:
         """Whether a zone has no owner that lives."""
         note = state.note(key)
-        if not note.owner or note.owner == self.owner:
-            return not note.owner
+        if not note.owner:
+            return True
+        if note.owner == self.owner:
+            return False
         known = self._seen.get(key)
         return known is not None and known[0] == note and time.monotonic() - known[1] >= self.seconds

@@ -244,7 +244,7 @@ class Names:
             if zone != last and not self.state.note(self._key(zone)).owner:
                 if self._report[zone].state in WRITABLE:
                     return zone
-        # All are full or claimed: by writers that have lost the power, or by clients that are gone.
+        # All are full or claimed: by writers whose power has failed, or by clients that are gone.
         for zone in order:
             if zone != last and self._is_ours(self._key(zone)):
                 if self._report[zone].state in WRITABLE:
