@@ -3,11 +3,10 @@
 import importlib.util
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-
-from flashtrain.torch.networks.torchvision_operators import define_torchvision_operators
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pytorch"
 
@@ -39,8 +38,8 @@ def test_gpt(monkeypatch, capsys):
 
 
 def test_images(monkeypatch, capsys):
-    define_torchvision_operators()
-    pytest.importorskip("torchvision")
+    if find_spec("torchvision") is None:
+        pytest.skip("needs torchvision")
     check(output("images", monkeypatch, capsys, BATCH=16))
 
 

@@ -199,7 +199,7 @@ def test_run_resumes_in_the_middle_of_an_epoch(device):
         (["a"], "a sample is a str; expected a tensor"),
         ([(1, {"x": object()})], r"a sample\[1\]\['x'\] is a object"),
         ([np.array(["a"])], "a sample is an array of <U1, which PyTorch does not have"),
-        ([torch.zeros(3).to_sparse()], "a sample is a torch.sparse_coo tensor on cpu"),
+        ([torch.zeros(3).to_sparse()], "a tensor of a sample has the layout sparse_coo"),
         ([torch.zeros(0)], r"a sample is float32\[0\], of no bytes"),
         (
             [torch.zeros(3), torch.zeros(4)],
@@ -272,3 +272,10 @@ def test_samples_outlive_a_loss_of_power():
         link.power_cycle()
         device.recover()
         equal(data[39], ROWS[39])
+
+
+def test_values_that_a_storage_does_not_hold_as_they_are(device):
+    """Lazy negatives and conjugates, and the zeros of forward-mode differentiation."""
+    samples = [torch._neg_view(torch.ones(3)), torch._efficientzerotensor((3,)), torch.arange(3.0)]
+    data = FlashDataset(samples, device)
+    assert [data[i].tolist() for i in range(3)] == [[-1, -1, -1], [0, 0, 0], [0, 1, 2]]

@@ -349,7 +349,7 @@ def sparse():
         ([nn.Parameter(torch.zeros(3, dtype=torch.complex64))], "parameter 0 of group 0 is complex64"),
         ([nn.Parameter(torch.zeros(3, dtype=torch.float64))], "is float64; expected one of float32, float16"),
         ([("head", nn.Parameter(torch.zeros(3).double()))], r"parameter 0 of group 0 \('head'\) is float64"),
-        ([nn.Parameter(torch.zeros(3).to_sparse())], "has the layout sparse_coo; expected strided"),
+        ([nn.Parameter(torch.zeros(3).to_sparse())], "has the layout sparse_coo; expected a plain"),
         ([nn.Parameter(torch.zeros(3, device="meta"))], "is on the meta device"),
         (nn.LazyLinear(3).parameters(), "has no shape yet"),
         ([nn.Parameter(torch.zeros(1).expand(3))], "elements of parameter 0 share memory"),

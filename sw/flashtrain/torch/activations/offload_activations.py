@@ -11,6 +11,7 @@ from flashtrain.host import Device
 from flashtrain.spec.errors import require
 from flashtrain.spec.streams import Codec
 from flashtrain.torch.change_counter import ChangeCounter
+from flashtrain.torch.tensor_kinds import detached_alias, obstacle
 from flashtrain.torch.tensor_names import described
 from flashtrain.torch.weak_storages import WeakStorages
 from flashtrain.training.offload import RAW, Plan, Profile
@@ -26,7 +27,6 @@ from .plan import PlanAtWork
 from .report import ActivationReport, ModuleTraffic
 from .saved_storage import ForwardPass, SavedStorage
 from .store import ActivationStore, FlashCopy
-from .tensor_kinds import detached_alias, obstacle
 from .view_layout import ViewLayout
 
 DEFAULT_MEMORY_BYTES = 16 << 20
@@ -57,8 +57,9 @@ class OffloadActivations(saved_tensors_hooks):
       alone there is none.
     - `min_bytes`: smaller storages stay in memory; by default a block of the stream.
 
-    :class:`UnsupportedTensor` for a saved tensor that is not strided or not in the memory of the CPU, unless
-    `keep` covers it. :class:`ActivationChanged` in the backward pass for a tensor that was changed in place.
+    :class:`UnsupportedTensor` for a saved tensor whose storage does not hold its values in the memory of the
+    CPU, unless `keep` covers it. Zeros of forward-mode differentiation have no bytes and stay as they are.
+    :class:`ActivationChanged` in the backward pass for a tensor that was changed in place.
     """
 
     def __init__(
@@ -134,8 +135,8 @@ class OffloadActivations(saved_tensors_hooks):
         module = self._scope.path
         is_kept = keeps_now() or self._scope.keeps
         label = f"{described(tensor)} of module {module!r}"
-        if reason := obstacle(tensor):
-            if not is_kept:
+        if reason := obstacle(tensor) or _place(tensor):
+            if not (is_kept or tensor._is_zerotensor()):
                 raise UnsupportedTensor(
                     f"{label} {reason}; expected a strided one in the memory of the CPU, or `keep`"
                 )
@@ -300,3 +301,8 @@ def save_on_flash(device: Device, *, stream: str = "activations") -> OffloadActi
     Storages below a block of the stream stay.
     """
     return OffloadActivations(device, memory_bytes=0, stream=stream)
+
+
+def _place(tensor: torch.Tensor) -> str | None:
+    """Where the tensor lies, if that is not the memory of the CPU."""
+    return None if tensor.device.type == "cpu" else f"lies on device {str(tensor.device)!r}"

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from flashtrain.torch.tensor_kinds import obstacle
 from flashtrain.torch.weak_storages import WeakStorages
 
 
@@ -16,9 +17,12 @@ class ParameterStorages:
         self._storages = WeakStorages[bool]()
 
     def note(self, module: nn.Module) -> None:
-        """Note the parameters and buffers of a module and of all modules in it."""
+        """Note the parameters and buffers of a module and of all modules in it, as far as storages hold them.
+
+        The others are wrappers, such as those of `torch.func.vmap`. Autograd saves what these hold.
+        """
         for tensor in chain(module.parameters(), module.buffers()):
-            if not is_lazy(tensor) and tensor.layout is torch.strided:
+            if not is_lazy(tensor) and obstacle(tensor) is None:
                 self._note(tensor.untyped_storage())
 
     def has(self, tensor: torch.Tensor) -> bool:

@@ -6,7 +6,8 @@ from enum import Enum, auto
 import torch
 
 from flashtrain.torch.errors import CaptureError
-from flashtrain.torch.tensor_names import described, short_name
+from flashtrain.torch.tensor_kinds import obstacle
+from flashtrain.torch.tensor_names import described
 from flashtrain.torch.weak_storages import WeakStorages
 
 
@@ -64,14 +65,7 @@ class StorageLedger:
 
 
 def plain_storage(tensor: torch.Tensor, where: str) -> torch.UntypedStorage:
-    """The storage of a strided tensor; `CaptureError` for any other layout or class."""
-    if tensor.layout is not torch.strided or tensor.is_quantized:
-        kind = "quantized" if tensor.is_quantized else short_name(tensor.layout)
-        raise CaptureError(f"{where}: {described(tensor)} is {kind}; expected a strided tensor")
-    try:
-        return tensor.untyped_storage()
-    except (NotImplementedError, RuntimeError) as error:
-        kind = type(tensor).__name__
-        raise CaptureError(
-            f"{where}: {described(tensor)} is a {kind} without a storage; expected a plain tensor"
-        ) from error
+    """The storage of a tensor, which holds its values; `CaptureError` for any other kind of tensor."""
+    if reason := obstacle(tensor):
+        raise CaptureError(f"{where}: {described(tensor)} {reason}; expected a plain, strided tensor")
+    return tensor.untyped_storage()

@@ -5,14 +5,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from flashtrain.checkpoint import CheckpointError
-from flashtrain.torch.tensor_names import short_name
+from flashtrain.torch.tensor_kinds import materialized, obstacle
 
 
 def array_of(tensor: Tensor) -> NDArray:
     """The numbers of a tensor, which may share memory with it; its bytes if NumPy lacks the dtype (BF16)."""
-    if tensor.layout is not torch.strided:
-        raise CheckpointError(f"a tensor of the layout {short_name(tensor.layout)}; expected strided")
-    host = tensor.detach().to("cpu").resolve_conj().resolve_neg().contiguous()
+    if (reason := obstacle(tensor)) and not tensor._is_zerotensor():
+        raise CheckpointError(f"a tensor {reason}; expected a plain, strided one")
+    host = materialized(tensor)
     try:
         return host.numpy()
     except TypeError:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from flashtrain.torch.tensor_kinds import materialized, obstacle
 from flashtrain.torch.tensor_names import short_name
 from flashtrain.training.errors import DataError
 
@@ -83,7 +84,7 @@ class SampleLayout:
     def encode(self, number: int, sample: Any, out: np.ndarray) -> None:
         """Write the bytes of a sample to `out`; number: of the sample, for messages."""
         for field, value in _fields(self._root, sample, number):
-            flat = torch.as_tensor(value, dtype=field.dtype).detach().cpu().contiguous().reshape(-1)
+            flat = materialized(torch.as_tensor(value, dtype=field.dtype)).reshape(-1)
             out[field.start : field.stop] = flat.view(torch.uint8).numpy()
 
     def decode(self, record: np.ndarray) -> Any:
@@ -112,10 +113,10 @@ def _described(name: str, value: Any, start: int) -> Field | Parts:
 
 def _tensor(name: str, value: Tensor | np.ndarray | np.generic) -> Tensor:
     if isinstance(value, Tensor):
-        if value.layout is not torch.strided or value.is_meta or value.is_quantized:
-            raise DataError(
-                f"a sample{name} is a {value.layout} tensor on {value.device}; expected a dense one"
-            )
+        if (reason := obstacle(value)) and not value._is_zerotensor():
+            raise DataError(f"a tensor of a sample{name} {reason}; expected a plain, strided one")
+        if value.is_meta:
+            raise DataError(f"a tensor of a sample{name} is on the meta device; expected one with data")
         return value
     try:
         return torch.from_numpy(np.array(value, order="C"))

@@ -1,17 +1,19 @@
 """The packages that define networks, imported when they are needed."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 from flashtrain.torch.errors import MissingExtra
-from flashtrain.torch.networks.torchvision_operators import define_torchvision_operators
+from flashtrain.torch.networks.torchvision_operators import import_torchvision
 
 
 def definitions(module: str) -> ModuleType:
     """A module of `transformers` or `torchvision`; `MissingExtra` if its package is not installed."""
     package = module.partition(".")[0]
-    define_torchvision_operators()  # transformers imports torchvision, too
     try:
+        if find_spec("torchvision"):
+            import_torchvision()  # transformers imports it, too
         import_module(package)
     except ModuleNotFoundError as error:
         if error.name != package:

@@ -6,8 +6,7 @@ none of them, so their schemas suffice.
 """
 
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+from importlib import import_module
 
 import torch
 
@@ -17,29 +16,25 @@ _SCHEMAS = {
 }
 
 
-def define_torchvision_operators() -> None:
-    """Define the operators that torchvision's import expects, if its library does not bring them.
+def import_torchvision() -> None:
+    """Import torchvision, with operators that have no code if its own library does not load.
 
-    For use before the first import of torchvision, and of packages that import it.
+    For use before the first import of a package that imports torchvision. A library that loads defines the
+    operators itself, and ends the process if they are defined. So the plain import goes first.
+    `ModuleNotFoundError` if torchvision is not installed.
     """
-    package = find_spec("torchvision")
-    if package is None or package.origin is None or _loads(Path(package.origin).parent):
-        return
-    for name, schema in _SCHEMAS.items():
-        if not hasattr(torch.ops.torchvision, name):
-            _library().define(name + schema)
+    try:
+        import_module("torchvision")
+    except RuntimeError:  # "operator torchvision::nms does not exist"
+        _define_operators()
+        import_module("torchvision")
 
 
 @cache
-def _library() -> torch.library.Library:
-    """The definitions last as long as this object."""
-    return torch.library.Library("torchvision", "FRAGMENT")
-
-
-def _loads(folder: Path) -> bool:
-    """Whether torchvision's library is there and loads; its own import loads it again, which does nothing."""
-    try:
-        torch.ops.load_library(next(folder.glob("_C.*")))
-    except (StopIteration, OSError):
-        return False
-    return True
+def _define_operators() -> torch.library.Library:
+    """The missing operators; the definitions last as long as the returned object."""
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    for name, schema in _SCHEMAS.items():
+        if not hasattr(torch.ops.torchvision, name):
+            library.define(name + schema)
+    return library

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from flashtrain.numerics import gradient_values, gradients_in
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.torch.tensor_kinds import materialized
 from flashtrain.training.arrays import Array, FloatArray
 
 GRADIENTS = {
@@ -48,13 +49,13 @@ def is_rounded(parameter: Tensor, formats: Formats) -> bool:
 
 def float32_of(tensor: Tensor) -> FloatArray:
     """The numbers as a float32 array, which may share memory with the tensor."""
-    return tensor.detach().to("cpu", torch.float32).contiguous().numpy()
+    return materialized(tensor).to(torch.float32).numpy()
 
 
 def gradient_of(gradient: Tensor, form: GradientFormat, negated: bool) -> Array:
     """A gradient, or its negative, in this format: rounded to nearest even, BF16 as uint16."""
-    host = gradient.detach().to("cpu")
-    host = (-host if negated else host).contiguous()
+    host = materialized(gradient)
+    host = -host if negated else host
     if form is not GRADIENTS[host.dtype]:
         return gradients_in(form, host.to(torch.float32).numpy())
     if host.dtype is torch.bfloat16:
@@ -69,5 +70,5 @@ def set_weights(parameter: Tensor, weights: Array) -> None:
 
 def checksum(parameter: Tensor) -> int:
     """A check of the bytes of a parameter, which finds changes that its version counter does not show."""
-    flat = parameter.detach().to("cpu").contiguous().reshape(-1)
+    flat = materialized(parameter).reshape(-1)
     return zlib.crc32(flat.view(torch.uint8).numpy().data)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 from flashtrain.spec.optimizer import CopyFormat
+from flashtrain.torch.tensor_kinds import obstacle
 from flashtrain.torch.tensor_names import short_name
 from flashtrain.training.errors import ParameterError
 
@@ -25,10 +25,8 @@ def check_parameter(name: str, parameter: Tensor, copy: CopyFormat | None) -> No
     """:class:`ParameterError` unless the dies can hold the parameter, and new weights come back in `copy`."""
     if is_lazy(parameter):
         raise ParameterError(f"{name} has no shape yet; expected a forward pass of its module before")
-    if type(parameter.data) is not Tensor:
-        raise ParameterError(f"{name} is a {type(parameter.data).__name__}; expected a plain tensor")
-    if parameter.layout is not torch.strided:
-        raise ParameterError(f"{name} has the layout {short_name(parameter.layout)}; expected strided")
+    if reason := obstacle(parameter.data):
+        raise ParameterError(f"{name} {reason}; expected a plain, strided tensor")
     if parameter.dtype not in GRADIENTS:
         allowed = ", ".join(short_name(dtype) for dtype in GRADIENTS)
         raise ParameterError(f"{name} is {short_name(parameter.dtype)}; expected one of {allowed}")
@@ -43,13 +41,8 @@ def check_parameter(name: str, parameter: Tensor, copy: CopyFormat | None) -> No
 
 def check_gradient(name: str, gradient: Tensor) -> None:
     """:class:`ParameterError` unless the gradient can be sent to the dies."""
-    if gradient.layout is not torch.strided:
-        raise ParameterError(f"the gradient of {name} has the layout {short_name(gradient.layout)}; "
-                             "expected strided")  # fmt: skip
-    if type(gradient.data) is not Tensor:
-        raise ParameterError(
-            f"the gradient of {name} is a {type(gradient.data).__name__}; expected a plain tensor"
-        )
+    if (reason := obstacle(gradient)) and not gradient._is_zerotensor():
+        raise ParameterError(f"the gradient of {name} {reason}; expected a plain, strided tensor")
     if gradient.dtype not in GRADIENTS:
         allowed = ", ".join(short_name(dtype) for dtype in GRADIENTS)
         raise ParameterError(
