@@ -22,7 +22,7 @@ def flash_of(link):
     """The content of all blocks; trailing places without a page do not count."""
     content = []
     for zone in link._flash.zones:
-        pages = list(zone.pages)
+        pages = list(zone)
         while pages and pages[-1] is None:
             pages.pop()
         content.append(pages)
@@ -43,7 +43,7 @@ def shape(zones):
 def copy_of(link):
     """Another Link in the same state; it has views of its own memory."""
     memory = link.memory.copy()
-    views = link._executor._bytes, *(queues._memory for queues in link._queues.values())
+    views = [queues._memory for queues in link._queues.values()]
     return deepcopy(link, {id(link.memory): memory} | {id(view): memory.data for view in views})
 
 

@@ -33,6 +33,6 @@ def physical_zone(link, nsid=3):
     (block,) = [
         block
         for block, zone in enumerate(link._flash.zones)
-        if any(page and page.owner and page.owner.nsid == nsid for page in zone.pages[: G.superpage])
+        if any(page and page.owner and page.owner.nsid == nsid for page in list(zone)[: G.superpage])
     ]
     return block

@@ -269,11 +269,11 @@ def test_a_damaged_journal(link):
     driver.do("ft_format", True)
     driver.do("ft_annotate", 1, b"a", 1)
     driver.do("ft_annotate", 1, b"b", 1)
-    (journal,) = (zone for zone in link._flash.zones if zone.pages)
-    for page in range(len(journal.pages)):
-        spoilt = bytearray(journal.pages[page].data)
+    (journal,) = (zone for zone in link._flash.zones if zone)
+    for page in range(len(journal)):
+        spoilt = bytearray(journal[page].data)
         spoilt[50] ^= 1
-        journal.pages[page] = journal.pages[page]._replace(data=bytes(spoilt))
+        journal[page] = journal[page]._replace(data=bytes(spoilt))
     untouched(link, Error.JOURNAL_DAMAGED)
 
 

@@ -104,18 +104,14 @@ def test_histories_of_the_python_driver(seed):
 def torn(link, owner):
     """The newest page of the journal as an interrupted program leaves it."""
     newest = max(
-        (
-            zone
-            for zone in link._flash.zones
-            if zone.pages and zone.pages[0] and zone.pages[0].owner.nsid == 8
-        ),
-        key=lambda zone: zone.pages[0].owner.sequence,
+        (zone for zone in link._flash.zones if zone and zone[0] and zone[0].owner.nsid == 8),
+        key=lambda zone: zone[0].owner.sequence,
     )
-    page = newest.pages[-1]
+    page = newest[-1]
     if owner:
-        newest.pages[-1] = page._replace(owner=None)
+        newest[-1] = page._replace(owner=None)
     else:
-        newest.pages[-1] = page._replace(data=bytes(byte | 0x80 for byte in page.data))
+        newest[-1] = page._replace(data=bytes(byte | 0x80 for byte in page.data))
 
 
 @pytest.mark.parametrize("owner", [True, False], ids=["without identity", "with spoilt data"])

@@ -65,8 +65,8 @@ def test_a_refresh_that_cannot_end():
     tried = 0
     for _, link in interrupted(pinned=False):
         for zone in link._flash.zones:
-            if len(zone.pages) > 4 and zone.pages[3] and zone.pages[3].owner.nsid == TRAINED:
-                zone.pages[3] = zone.pages[3]._replace(owner=None)
+            if len(zone) > 4 and zone[3] and zone[3].owner.nsid == TRAINED:
+                zone[3] = zone[3]._replace(owner=None)
         driver = CDriver(link)
         refreshing = driver.recover().refreshing
         link.power_cycle()

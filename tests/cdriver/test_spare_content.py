@@ -61,7 +61,7 @@ def test_a_move_that_the_power_has_cut(link, moved):
     zone = physical_zone(link)
     for page in range(moved):
         offset = page * G.superpage + 1
-        link._flash.zones[G.zones + 1].program(offset, link._flash.zones[zone].page(offset))
+        link._flash.zones[G.zones + 1][offset] = link._flash.zones[zone][offset]
     link.power_cycle()
     driver, device = recover_twice(link)
     assert device.recovered.spares == (moved == G.pages)
@@ -74,7 +74,7 @@ def test_a_program_that_failed_hides_no_spare(link):
     driver = begin(link)
     driver.append(Port.CORE, 3, 0, blocks(4))
     lba = driver.append(Port.CORE, 3, 0, blocks(4, 9))
-    pages = link._flash.zones[G.zones].pages
+    pages = link._flash.zones[G.zones]
     pages[0] = pages[0]._replace(owner=None)
     link.power_cycle()
     driver, device = recover_twice(link)
@@ -90,7 +90,7 @@ def test_old_pages_in_a_bad_block_stay_old(link):
     break_columns(link, zone, 2)
     link.power_cycle()
     driver, _ = format_twice(link)
-    assert link._flash.zones[zone].page(0) is not None
+    assert link._flash.zones[zone][0] is not None
     lba = driver.append(Port.CORE, 3, 0, blocks(7, 5))
     link.power_cycle()
     driver, _ = recover_twice(link)
@@ -107,9 +107,9 @@ def test_old_pages_beside_newer_ones_in_spares(link, count):
     for turn in range(1, 40):
         driver.do("ft_stream_reset", Port.CORE, 3)
         driver.append(Port.CORE, 3, 0, blocks(4, turn))
-        if {page.owner.generation for page in link._flash.zones[G.zones].pages if page} == {turn}:
+        if {page.owner.generation for page in link._flash.zones[G.zones] if page} == {turn}:
             break
-    assert link._flash.zones[zone].page(0).owner.generation == 0
+    assert link._flash.zones[zone][0].owner.generation == 0
     link.power_cycle()
     driver, device = recover_twice(link)
     assert device.recovered.spares == count
@@ -132,11 +132,11 @@ def test_a_format_erases_spares(link):
     break_columns(link, 0, 3)
     driver = begin(link)
     driver.append(Port.CORE, 3, 0, blocks(4))
-    assert any(link._flash.zones[G.zones].pages)
+    assert any(link._flash.zones[G.zones])
     link._flash.bad.clear()  # so that no spare is erased to replace a block
     link.power_cycle()
     format_twice(link)
-    assert not any(page and page.owner.nsid == 3 for page in link._flash.zones[G.zones].pages)
+    assert not any(page and page.owner.nsid == 3 for page in link._flash.zones[G.zones])
 
 
 def test_a_block_with_data_is_not_taken_for_a_bad_one(link):

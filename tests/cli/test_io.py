@@ -83,13 +83,13 @@ def test_a_wrong_bit_is_exit_code_1(jobs, capsys, monkeypatch):
         link = FunctionalLink(config, memory_bytes)
         program = link._flash.program
 
-        def flip(block, offset, page):
+        def flip(block, offset, data, stamp):
             """Flip a bit of the appended logical block 5."""
-            if page.data[:4] == b"ftio" and page.data[8:16] == (5).to_bytes(8, "little"):
-                data = bytearray(page.data)
-                data[100] ^= 0x10
-                page = page._replace(data=bytes(data))
-            program(block, offset, page)
+            data = data.copy()
+            for page in data:
+                if page[:4].tobytes() == b"ftio" and page[8:16].tobytes() == (5).to_bytes(8, "little"):
+                    page[100] ^= 0x10
+            program(block, offset, data, stamp)
 
         monkeypatch.setattr(link._flash, "program", flip)
         return link

@@ -20,13 +20,13 @@ def compare(commands=300):
 
 
 def spoil_one(monkeypatch, owner, name, spoil):
-    """Spoil what one call of a method gives, so that one of two Links is wrong."""
+    """Spoil what one call of a method gives, with its last argument, so that one of two Links is wrong."""
     original, calls = getattr(owner, name), []
 
     def method(*arguments):
         calls.append(name)
         result = original(*arguments)
-        return spoil(result) if len(calls) == 12 else result
+        return spoil(result, arguments[-1]) if len(calls) == 12 else result
 
     monkeypatch.setattr(owner, name, method)
 
@@ -38,13 +38,17 @@ def test_equal_links_agree():
 
 
 def test_a_wrong_status_is_found(monkeypatch):
-    spoil_one(monkeypatch, StreamZones, "append", lambda _: Status.WRITE_FAULT)
+    spoil_one(monkeypatch, StreamZones, "append", lambda *_: Status.WRITE_FAULT)
     with pytest.raises(Mismatch, match=rf"seed {SEED}, command \d+, .*WRITE_FAULT"):
         compare()
 
 
 def test_wrong_data_are_found(monkeypatch):
-    spoil_one(monkeypatch, Storage, "read", lambda pages: [bytes([page[0] ^ 1]) + page[1:] for page in pages])
+    def spoilt(lost, out):
+        out[:, 0] ^= 1
+        return lost
+
+    spoil_one(monkeypatch, Storage, "read", spoilt)
     with pytest.raises(Mismatch, match=r"the data differ from byte 0 on"):
         compare()
 

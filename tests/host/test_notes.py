@@ -49,9 +49,9 @@ def weights(state, generation=None):
 
 def journal_pages(link):
     """The pages of the newest zone of the journal."""
-    zones = (z for z in link._flash.zones if z.pages and z.pages[0].owner)
-    own = [z for z in zones if z.pages[0].owner.nsid == JOURNAL]
-    return max(own, key=lambda zone: zone.pages[0].owner.sequence).pages
+    zones = (z for z in link._flash.zones if z and z[0].owner)
+    own = [z for z in zones if z[0].owner.nsid == JOURNAL]
+    return max(own, key=lambda zone: zone[0].owner.sequence)
 
 
 def test_a_commit_and_its_note_are_one(device, state, seed):

@@ -21,7 +21,7 @@ from flashtrain.host import (
     raw_entry,
 )
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.host.functional.flash import Page
+from flashtrain.host.functional.pages import Page
 from flashtrain.host.functional.zones import StreamZones
 from flashtrain.host.queues.command_errors import (
     CommandError,
@@ -73,10 +73,8 @@ def cycle(device):
 
 def journal_zones(link):
     """Physical zones that hold records, the newest last."""
-    found = [
-        z for z in link._flash.zones if z.pages and z.pages[0].owner and z.pages[0].owner.nsid == JOURNAL
-    ]
-    return sorted(found, key=lambda zone: zone.pages[0].owner.sequence)
+    found = [z for z in link._flash.zones if z and z[0].owner and z[0].owner.nsid == JOURNAL]
+    return sorted(found, key=lambda zone: zone[0].owner.sequence)
 
 
 def in_order(device):
@@ -87,7 +85,7 @@ def in_order(device):
 def records(link):
     """Those that the journal's newest zone holds."""
     zones = journal_zones(link)
-    return len(zones[-1].pages) if zones else 0
+    return len(zones[-1]) if zones else 0
 
 
 def test_what_is_kept(device):
@@ -145,8 +143,8 @@ def test_a_clean_record_is_trusted_only_where_it_is_true(device, link):
     stream = device.stream("trained")
     stream.append(blocks(3))
     device.shutdown()
-    zone = next(zone for zone in link._flash.zones if zone.pages and zone.pages[0].owner.nsid == 3)
-    zone.program(3, zone.pages[2])
+    zone = next(zone for zone in link._flash.zones if zone and zone[0].owner.nsid == 3)
+    zone[3] = zone[2]
     device.recover()
     assert stream.report()[0].state is ZoneState.FULL
 
@@ -155,9 +153,9 @@ def test_pages_beyond_a_hole_are_kept(device, link):
     """Dies program on their own: an append may be acknowledged while one before it is not."""
     stream = device.stream("trained")
     stored = [stream.append(blocks(1, i)) for i in range(7)]
-    zone = next(zone for zone in link._flash.zones if zone.pages and zone.pages[0].owner.nsid == 3)
+    zone = next(zone for zone in link._flash.zones if zone and zone[0].owner.nsid == 3)
     for hole in (0, 5):
-        zone.pages[hole] = Page(bytes(BLOCK), None, False)
+        zone[hole] = Page(bytes(BLOCK), None, False)
     assert cycle(device).stream("trained").blocks == 7
     for i, one in enumerate(stored):
         if i in (0, 5):
@@ -402,7 +400,7 @@ def test_the_last_record_may_be_torn(device, link):
     stream.append(blocks(1))
     stream.reset()
     (zone,) = journal_zones(link)
-    zone.pages[-1] = zone.pages[-1]._replace(owner=None)
+    zone[-1] = zone[-1]._replace(owner=None)
     report = cycle(device)
     # As if the second reset had not been begun; its zone was erased all the same.
     assert (report.stream("trained").generation, report.records) == (1, 1)
@@ -415,7 +413,7 @@ def test_the_only_record_may_be_torn(device, link):
     stored = stream.append(blocks(1))
     device.stream("inputs", Port.HOST).reset()
     (zone,) = journal_zones(link)
-    zone.pages[0] = zone.pages[0]._replace(owner=None)
+    zone[0] = zone[0]._replace(owner=None)
     assert cycle(device).records == 0
     assert np.array_equal(stream.read(stored), blocks(1))
 
@@ -425,11 +423,11 @@ HEAD, CONTENT = range(18), range(18, 100)
 
 def spoil(zone, index, part=CONTENT):
     """A page whose identity is whole: a byte in `part` of its data has a one in place of a zero."""
-    page = zone.pages[index]
+    page = zone[index]
     byte = next(byte for byte in part if not page.data[byte] & 0x80)
     data = bytearray(page.data)
     data[byte] |= 0x80
-    zone.pages[index] = page._replace(data=bytes(data))
+    zone[index] = page._replace(data=bytes(data))
 
 
 def test_a_damaged_record_is_found():
@@ -442,15 +440,15 @@ def test_a_damaged_record_is_found():
         stream.reset()
         stream.reset()
         (zone,) = journal_zones(link)
-        zone.pages[0] = Page(bytes(BLOCK), zone.pages[0].owner, False)
+        zone[0] = Page(bytes(BLOCK), zone[0].owner, False)
         assert cycle(device).stream("trained").generation == 2  # an older one does not matter
         spoil(journal_zones(link)[-1], -1)
-        content = [list(physical.pages) for physical in link._flash.zones]
+        content = [list(physical) for physical in link._flash.zones]
         with pytest.raises(
             JournalDamaged, match=r"block 0 of physical zone \d+ is damaged; .* Device.format"
         ):
             cycle(device)
-        assert content == [physical.pages for physical in link._flash.zones]
+        assert content == [list(physical) for physical in link._flash.zones]
         with pytest.raises(DeviceClosed):
             stream.append(blocks(1))
         device.format()

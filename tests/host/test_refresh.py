@@ -149,8 +149,8 @@ def test_pages_that_cannot_be_read_stay_unreadable(link, device):
     stream = device.stream("inputs", Port.HOST)
     data = content(6)
     stored = stream.append(data)
-    physical = next(zone for zone in link._flash.zones if zone.pages)
-    physical.pages[4] = None
+    physical = next(zone for zone in link._flash.zones if zone)
+    physical[4] = None
     link.pass_time(YEARS)
     (zone,) = device.refresh().zones
     assert zone.obstacle is Obstacle.UNREADABLE

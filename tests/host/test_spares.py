@@ -43,7 +43,7 @@ def physical(link, lba=0):
     (place,) = [
         (block, offset % G.superpage)
         for block, zone in enumerate(link._flash.zones)
-        for offset, page in enumerate(zone.pages)
+        for offset, page in enumerate(zone)
         if page and page.owner and page.owner.nsid == UPDATE_NODE.named("trained").nsid and offset == lba
     ]
     return place
@@ -51,7 +51,7 @@ def physical(link, lba=0):
 
 def written(link, zones):
     """Pages there, spares included."""
-    return [page for zone in zones for page in link._flash.zones[zone].pages if page]
+    return [page for zone in zones for page in link._flash.zones[zone] if page]
 
 
 def test_all_zones_can_be_used(link):
@@ -118,7 +118,7 @@ def test_an_old_page_in_a_bad_block_is_no_claim(link):
             trained.reset()
             turn += 1
             stored = trained.append(blocks(5, turn))
-        assert link._flash.zones[zone].page(0).owner.generation == 0
+        assert link._flash.zones[zone][0].owner.generation == 0
         for _ in range(3):
             report = cycle(device)
             assert report.spares == 1 and report.stream("trained").generation == turn
@@ -152,8 +152,8 @@ def test_a_program_that_failed_hides_no_spare(link):
         trained.append(blocks(4))
         stored = trained.append(blocks(4, 3))
         block, column = physical(link)
-        page = link._flash.zones[block].pages[column]
-        link._flash.zones[block].pages[column] = page._replace(owner=None)
+        page = link._flash.zones[block][column]
+        link._flash.zones[block][column] = page._replace(owner=None)
         report = cycle(device)
         assert report.spares == 1
         assert np.array_equal(trained.read(stored), blocks(4, 3))
@@ -198,7 +198,7 @@ def test_what_a_bad_block_keeps_is_old_also_after_a_format(link):
         wear = device.zone_wear()
         device.format()
         assert max(device.zone_wear()) >= max(wear)
-        assert link._flash.zones[zone].page(1) is not None
+        assert link._flash.zones[zone][1] is not None
         stored = trained.append(blocks(7, 2))
         while physical(link, 3)[0] != zone:
             trained.reset()

@@ -206,10 +206,10 @@ def test_a_wrong_bit_of_a_block_in_two_zones():
     def plant(run, device):
         right = run.workers[0]._content.of(4, 0)[4].tobytes()
         for zone in device.link._flash.zones:
-            for offset, page in enumerate(zone.pages):
+            for offset, page in enumerate(zone):
                 if page is not None and page.data == right:
                     wrong = bytes([right[0] ^ 1, *right[1:511], right[511] ^ 0x80])
-                    zone.pages[offset] = page._replace(data=wrong)
+                    zone[offset] = page._replace(data=wrong)
 
     assert TINY.geometry.zone_capacity == 24
     (result,) = measure(append, link=FunctionalLink, between=plant)

@@ -235,7 +235,7 @@ def test_a_block_with_data_is_not_taken_for_a_bad_one():
         (zone,) = {
             zone
             for zone, physical in enumerate(link._flash.zones)
-            for page in physical.pages
+            for page in physical
             if page and page.owner and page.owner.nsid == UPDATE_NODE.named("trained").nsid
         }
         mark(link, FactoryMark(*PLACES[0], zone))

@@ -29,11 +29,12 @@ class TimedExecutor(Executor):
         if place is None:
             return NO_PAGES
         codec, content = self._codec(entry), self._contents[entry.nsid]
-        pages = content.storage.read(place.zone, place.offset, place.stored)
+        pages = np.empty((place.stored, self._page_bytes), np.uint8)
+        lost = content.storage.read(place.zone, place.offset, pages)
         end = entry.length // slice_user_bytes(codec)
         headers: list[Header | None] = []
         for number, page in enumerate(pages):
-            header = None if page is None else Header.unpack(page, codec, end)
+            header = None if lost[number] else Header.unpack(page.tobytes(), codec, end)
             if not isinstance(header, Header) or not header.stands_at(number, len(pages)):
                 header = None
             headers.append(header)

@@ -119,9 +119,9 @@ def test_damage(catalog, link, again):
     catalog["x"] = ARRAY
     link.power_cycle()
     for zone in link._flash.zones:
-        for offset, page in enumerate(zone.pages):
+        for offset, page in enumerate(zone):
             if page is not None and page.data[:8] == ARRAY[64:65].tobytes():  # the second page of the array
-                zone.pages[offset] = page._replace(data=bytes([1]) + page.data[1:])
+                zone[offset] = page._replace(data=bytes([1]) + page.data[1:])
     found = again().catalog
     with pytest.raises(CatalogDamaged, match="array 'x': its checksum is wrong"):
         _ = found["x"]

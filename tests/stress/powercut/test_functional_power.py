@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 from flashtrain.host import FunctionalLink, open_device
-from flashtrain.host.functional.flash import Flash, Page
+from flashtrain.host.functional.flash import Flash
+from flashtrain.host.functional.pages import Page
 from flashtrain.spec import FmsConfig, preset
 from flashtrain.spec.geometry import Place
 from flashtrain.stress.powercut.failing_link import PowerFailed
@@ -36,7 +37,7 @@ class LazyFlash(Flash):
         self.erased: set[tuple[int, int]] = set()
 
     def erase(self, zone, but):
-        if pages := self.zones[zone].pages:
+        if pages := self.zones[zone]:
             self.ghosts[zone] = list(pages)
         self.before.pop(zone, None)
         return super().erase(zone, but)
@@ -47,8 +48,8 @@ class LazyFlash(Flash):
 
     def settle(self):
         """The host has seen that all was programmed."""
-        self.before = {zone: len(physical.pages) for zone, physical in enumerate(self.zones)}
-        self.ghosts = {zone: pages for zone, pages in self.ghosts.items() if not self.zones[zone].pages}
+        self.before = {zone: len(physical) for zone, physical in enumerate(self.zones)}
+        self.ghosts = {zone: pages for zone, pages in self.ghosts.items() if not self.zones[zone]}
         self.erased.clear()
 
     def tear(self, random: Random, page: Page) -> Page:
@@ -63,24 +64,24 @@ class LazyFlash(Flash):
     def fail(self, random: Random):
         columns = self.geometry.superpage  # each is a block, whose pages are programmed in order
         for zone, physical in enumerate(self.zones):
-            if not physical.pages and zone in self.ghosts and random.random() < 0.8:
+            if not physical and zone in self.ghosts and random.random() < 0.8:
                 keep = random.choice([0.0, 0.5, 1.0])
-                physical.pages[:] = [
-                    page if random.random() < keep or page is None else self.tear(random, page)
-                    for page in self.ghosts[zone]
-                ]
+                for offset, page in enumerate(self.ghosts[zone]):
+                    physical[offset] = (
+                        page if random.random() < keep or page is None else self.tear(random, page)
+                    )
                 continue
             first = self.before.get(zone, 0)
             for column in range(columns):
                 begin = 0 if (zone, column) in self.erased else first
-                offsets = [i for i in range(begin, len(physical.pages)) if i % columns == column]
+                offsets = [i for i in range(begin, len(physical)) if i % columns == column]
                 if offsets and random.random() < 0.7:
                     cut = random.randrange(len(offsets))
-                    last = physical.pages[offsets[cut]]
+                    last = physical[offsets[cut]]
                     for offset in offsets[cut:]:
-                        physical.pages[offset] = None
+                        physical[offset] = None
                     if last is not None and random.random() < 0.5:
-                        physical.pages[offsets[cut]] = self.tear(random, last)
+                        physical[offsets[cut]] = self.tear(random, last)
         self.erased.clear()
         self.ghosts.clear()
         self.before.clear()

@@ -274,7 +274,7 @@ def test_blocks_below_the_write_pointer(name: str, seed: int):
         assert (found.blocks, found.refused, found.spoilt) == (9, 0, 0)
         with pytest.raises(Lost, match="block 8 holds what nobody has appended"):
             judge_below(reader, arrays[:2], coded)
-        pages = next(zone.pages for zone in link._flash.zones if zone.pages)
+        pages = next(zone for zone in link._flash.zones if zone)
         first, last = pages[0], pages[8]
         assert first is not None and last is not None
         pages[0] = first._replace(owner=None)
@@ -308,7 +308,7 @@ def test_appends_of_unknown_length_below_a_write_pointer(seed: int):
             judge_encoded(reader, [other, *arrays[1:]])
         with pytest.raises(Lost, match=f"block {stored[1].lba} begins"):
             judge_encoded(reader, [arrays[0], *arrays[2:]])  # a shortest one is tried, known or not
-        pages = next(zone.pages for zone in link._flash.zones if zone.pages)
+        pages = next(zone for zone in link._flash.zones if zone)
         first, last = pages[0], pages[stored[0].blocks - 1]
         assert first is not None and last is not None
         for damaged in (last._replace(owner=None), last._replace(data=bytes([0xFF, *last.data[1:]]))):

@@ -19,8 +19,8 @@ _GRADIENT_DTYPES = {GradientFormat.FP32: "<f4", GradientFormat.FP16: "<f2", Grad
 _WORD = (1 << 32) - 1
 
 
-class TileRow(NamedTuple):
-    """Tiles of one die per channel: state uint8[channels, page set], copies uint8[channels, bytes]."""
+class Tiles(NamedTuple):
+    """Tiles: state uint8[rows, channels, page set], copies uint8[rows, channels, bytes]."""
 
     state: Bytes
     copies: Bytes
@@ -94,25 +94,28 @@ class Dies:
             pages[die, : s.BYTES] = np.frombuffer(value.to_bytes(s.BYTES, "little"), np.uint8)
         return pages
 
-    def update(self, die: int, state: Bytes, gradients: Bytes) -> TileRow:
-        """Compute the step of a tile on die `die` of every channel.
+    def update(self, first: int, state: Bytes, gradients: Bytes) -> Tiles:
+        """Compute the step of rows of tiles on all channels; row `first` of the zone is the first one.
 
-        state: uint8[channels, page set]; gradients: uint8[channels, bytes]. The copies have the shape of the
-        gradients.
+        state: uint8[rows, channels, page set]; gradients: uint8[rows, channels, bytes]. The copies have the
+        shape of the gradients.
         """
         channels = self._geometry.channels
         new, copies = state.copy(), np.zeros_like(gradients)
-        first = die * channels
-        headers = self._headers[first : first + channels]
-        for header in set(headers):
-            step = self._steps[header]
-            if (
-                step is not None
-                and step.tile.gradient_pages * self._geometry.page_bytes <= gradients.shape[1]
-            ):
-                these = np.array([channel for channel in range(channels) if headers[channel] == header])
-                new[these], copies[these] = self._step(step, first + these, state[these], gradients[these])
-        return TileRow(new, copies)
+        for row in range(len(state)):
+            begin = (first + row) % self._geometry.dies * channels
+            headers = self._headers[begin : begin + channels]
+            for header in set(headers):
+                step = self._steps[header]
+                if (
+                    step is not None
+                    and step.tile.gradient_pages * self._geometry.page_bytes <= gradients.shape[2]
+                ):
+                    these = np.array([channel for channel in range(channels) if headers[channel] == header])
+                    new[row, these], copies[row, these] = self._step(
+                        step, begin + these, state[row, these], gradients[row, these]
+                    )
+        return Tiles(new, copies)
 
     def _step(
         self, step: _Step, dies: NDArray[np.int64], state: Bytes, gradients: Bytes

@@ -26,6 +26,9 @@ from .streams import StreamSettings
 from .submission_entry import SubmissionEntry, parse
 from .zones import StreamZones, Zone
 
+BATCH_BYTES = 1 << 20
+"""State of the rows of tiles that are updated at a time."""
+
 
 class Answer(NamedTuple):
     """The content of a completion."""
@@ -62,14 +65,13 @@ class Executor:
             Flash(config.geometry, config.randomizer) if flash is None else flash, keep=recover
         )
         self._memory = memory
-        self._bytes = memory.data
         self._checker = Checker(config, streams, memory_bytes)
-        self._page_bytes = page_bytes = config.geometry.page_bytes
+        self._page_bytes = config.geometry.page_bytes
         self._zone_size = config.geometry.zone_size
         self._contents = {
             nsid: StreamContent(
                 StreamZones(config, stream, now, lambda: self.physical.exhausted),
-                Storage(page_bytes, nsid, stream.first, self.physical),
+                Storage(nsid, stream.first, self.physical),
             )
             for nsid, stream in streams.items()
         }
@@ -173,18 +175,18 @@ class Executor:
     def _read_encoded(
         self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int
     ) -> Status:
-        pages = content.storage.read(index, offset, entry.blocks)
+        pages = np.empty((entry.blocks, self._page_bytes), np.uint8)
+        lost = int(np.count_nonzero(content.storage.read(index, offset, pages)))
         self.counters[Counter.READS] += 1
-        self.counters[Counter.PAGES_READ] += sum(page is not None for page in pages)
-        kept = [page for page in pages if page is not None]
-        if len(kept) < len(pages):
+        self.counters[Counter.PAGES_READ] += entry.blocks - lost
+        if lost:
             return Status.UNRECOVERED_READ_ERROR
         codec, data = self._codec(entry), self._data(entry)
         scale = slice_user_bytes(codec)
         end = entry.length // scale
-        for number, page in enumerate(kept):
-            decoded = decode_page(np.frombuffer(page, np.uint8), codec, end)
-            if isinstance(decoded, Refusal) or not decoded[0].stands_at(number, len(kept)):
+        for number, page in enumerate(pages):
+            decoded = decode_page(page, codec, end)
+            if isinstance(decoded, Refusal) or not decoded[0].stands_at(number, len(pages)):
                 return Status.CODED_PAGE_ERROR
             header, part = decoded
             data[scale * header.first :][: len(part)] = np.frombuffer(part, np.uint8)
@@ -206,18 +208,11 @@ class Executor:
 
     def _store(self, entry: SubmissionEntry, content: StreamContent, index: int, pointer: int) -> None:
         """Program the pages of an append."""
-        content.storage.append(index, pointer, self._data(entry), content.generation)
+        content.storage.append(index, pointer, self._pages(entry), content.generation)
 
     def _fetch(self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int) -> int:
         """Move the pages of a read to the tensor buffer; the number of those that are lost."""
-        pages, page_bytes, lost = content.storage.read(index, offset, entry.blocks), self._page_bytes, 0
-        for number, page in enumerate(pages):
-            start = entry.address + number * page_bytes
-            if page is None:
-                lost += 1
-            else:
-                self._bytes[start : start + page_bytes] = page
-        return lost
+        return int(np.count_nonzero(content.storage.read(index, offset, self._pages(entry))))
 
     def _inspect(self, entry: SubmissionEntry, zone: int, offset: int) -> Status:
         if offset + entry.blocks > self._config.geometry.zone_capacity:
@@ -290,23 +285,25 @@ class Executor:
         g = self._config.geometry
         row_blocks = g.channels * g.planes
         gradients = self._pages(entry).reshape(entry.rows, entry.pages, g.channels, g.page_bytes)
-        nothing, faults = bytes(g.page_bytes), False
-        for row in range(entry.rows):
+        at_once = max(1, BATCH_BYTES // (row_blocks * g.page_bytes))
+        faults = False
+        for row in range(0, entry.rows, at_once):
+            of_batch = gradients[row : row + at_once]
             start = pointer + row * row_blocks
-            pages = source.storage.read(index, start, row_blocks)
-            lost = [
-                any(page is None for page in pages[channel :: g.channels]) for channel in range(g.channels)
-            ]
-            faults = faults or any(lost)
-            state = np.frombuffer(b"".join(nothing if page is None else page for page in pages), np.uint8)
-            state = state.reshape(g.planes, g.channels, g.page_bytes)
-            after = self._dies.update(
-                start // row_blocks % g.dies, _by_channel(state), _by_channel(gradients[row])
-            )
+            pages = np.zeros((len(of_batch) * row_blocks, g.page_bytes), np.uint8)
+            lost = source.storage.read(index, start, pages).reshape(-1, g.planes, g.channels)
+            state = pages.reshape(-1, g.planes, g.channels, g.page_bytes)
+            after = self._dies.update(start // row_blocks, _by_channel(state), _by_channel(of_batch))
+            damaged = np.broadcast_to(lost.any(axis=1, keepdims=True), lost.shape).reshape(-1)
             content.storage.append_tiles(
-                index, start, _by_page(after.state, g.page_bytes), content.generation, lost * g.planes
+                index,
+                start,
+                _by_page(after.state, g.page_bytes).reshape(pages.shape),
+                content.generation,
+                damaged,
             )
-            gradients[row, : entry.copies] = _by_page(after.copies, g.page_bytes)[: entry.copies]
+            of_batch[:, : entry.copies] = _by_page(after.copies, g.page_bytes)[:, : entry.copies]
+            faults = faults or bool(lost.any())
         return faults
 
     def _change_generation(
@@ -335,10 +332,10 @@ class Executor:
 
 
 def _by_channel(pages: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pages in the order of blocks, uint8[pages, channels, page], as uint8[channels, bytes]."""
-    return np.ascontiguousarray(pages.swapaxes(0, 1)).reshape(pages.shape[1], -1)
+    """Pages in the order of blocks, uint8[rows, pages, channels, page], as uint8[rows, channels, bytes]."""
+    return np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(len(pages), pages.shape[2], -1)
 
 
 def _by_page(data: NDArray[np.uint8], page_bytes: int) -> NDArray[np.uint8]:
     """Undo `_by_channel`."""
-    return np.ascontiguousarray(data.reshape(len(data), -1, page_bytes).swapaxes(0, 1))
+    return np.ascontiguousarray(data.reshape(*data.shape[:2], -1, page_bytes).swapaxes(1, 2))

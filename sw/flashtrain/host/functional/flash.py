@@ -1,8 +1,5 @@
 """The flash, whose content survives a loss of power. It is sparse: only written pages take memory."""
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +8,8 @@ from flashtrain.spec import FlashtrainError, Geometry
 from flashtrain.spec.bad_blocks import MARK
 from flashtrain.spec.identity import PageIdentity, identity_record
 
+from .pages import Bytes, Chunks, Owner, Page, Stamp, ZonePages
+
 _ERASED = 0xFF
 
 
@@ -18,43 +17,10 @@ class MarkedBlockTouched(FlashtrainError):
     """A program or an erase has accessed a block with a factory mark."""
 
 
-class Owner(NamedTuple):
-    """The owner of a physical zone's pages, from their identities; `zone` counts device-wide."""
-
-    nsid: int
-    zone: int
-    generation: int  # as far as the identity has bits for it
-    sequence: int
-    wear: int
-
-
-class Page(NamedTuple):
-    """A programmed page; without `owner` if its program was interrupted."""
-
-    data: bytes
-    owner: Owner | None
-    updated: bool
-
-
-@dataclass
-class PhysicalZone:
-    """The pages of a physical zone in the order of LBAs; None for a page that was not programmed."""
-
-    pages: list[Page | None] = field(default_factory=list)
-
-    def page(self, offset: int) -> Page | None:
-        return self.pages[offset] if offset < len(self.pages) else None
-
-    def program(self, offset: int, page: Page) -> None:
-        self.pages.extend([None] * (offset + 1 - len(self.pages)))
-        self.pages[offset] = page
-
-
 class Flash:
     """The blocks of a device: the blocks of one number on all planes form a physical zone or are spares.
 
-    A *column* of a zone is its block on one plane. A page belongs to the column that is the remainder of its
-    offset by the superpage.
+    A page belongs to the column that is the remainder of its offset by the superpage.
 
     - bad: blocks, by number and column, whose erases fail.
     - marked: blocks with a factory mark, by number and column, with the number of the marked page; and
@@ -69,7 +35,8 @@ class Flash:
         self.randomizer = randomizer
         self.coded = coded
         self._keys: dict[tuple[int, int], NDArray[np.uint8]] = {}
-        self.zones = [PhysicalZone() for _ in range(geometry.blocks)]
+        chunks = Chunks(geometry)
+        self.zones = [ZonePages(chunks) for _ in range(geometry.blocks)]
         self.bad: set[tuple[int, int]] = set()
         self.marked: dict[tuple[int, int], tuple[int, bool]] = {}
 
@@ -81,9 +48,14 @@ class Flash:
         """Put a factory mark on a page of a block."""
         self.marked[block, column] = page, whole
 
+    def pages(self, block: int, offset: int, count: int) -> ZonePages:
+        """The pages of the blocks of a number, of which `count` from `offset` on are to be read."""
+        return self.zones[block]
+
     def page(self, block: int, offset: int) -> Page | None:
         """A page by the number of its block and its offset in a zone; None if it was not programmed."""
-        return self.zones[block].page(offset)
+        pages = self.pages(block, offset, 1)
+        return pages[offset] if offset < len(pages) else None
 
     def erase(self, zone: int, but: set[int]) -> set[int]:
         """Erase all columns of a zone except `but`; returns those that fail and keep their content."""
@@ -91,14 +63,15 @@ class Flash:
             if block == zone and column not in but:
                 self._touch(block, column)
         failed = {column for block, column in self.bad if block == zone} - but
-        pages, stay = self.zones[zone].pages, failed | but
-        kept = [page if i % self.geometry.superpage in stay else None for i, page in enumerate(pages)]
-        pages[:] = kept if stay else []
+        self.zones[zone].erase(failed | but)
         return failed
 
-    def program(self, block: int, offset: int, page: Page) -> None:
-        self._touch(block, offset % self.geometry.superpage)
-        self.zones[block].program(offset, page)
+    def program(self, block: int, offset: int, data: Bytes, stamp: Stamp) -> None:
+        """Program pages of blocks of a number from `offset` on, uint8[pages, page_bytes]."""
+        if self.marked:
+            for number in range(offset, offset + len(data)):
+                self._touch(block, number % self.geometry.superpage)
+        self.zones[block].program(offset, data, stamp)
 
     def _touch(self, block: int, column: int) -> None:
         if (block, column) in self.marked:
@@ -109,9 +82,7 @@ class Flash:
         self._touch(block, column)
         if (block, column) in self.bad:
             return False
-        pages = self.zones[block].pages
-        for offset in range(column, len(pages), self.geometry.superpage):
-            pages[offset] = None
+        self.zones[block].erase_column(column)
         return True
 
     def inspect(self, zone: int, offset: int, raw: bool = False) -> NDArray[np.uint8]:
@@ -132,7 +103,7 @@ class Flash:
             whole = key ^ np.uint8(_ERASED)
         else:
             whole = np.frombuffer(page.data, np.uint8).copy()
-            whole[identity] = np.frombuffer(self._record(page, offset), np.uint8)
+            whole[identity] = np.frombuffer(self._record(page.owner, page.updated, offset), np.uint8)
             if page.owner is None and raw:
                 whole[identity] = key[identity] ^ _ERASED
         return whole ^ key if raw else whole
@@ -147,12 +118,12 @@ class Flash:
             self._keys[page, plane] = data
         return self._keys[page, plane]
 
-    def _record(self, page: Page, offset: int) -> bytes:
-        if page.owner is None:
+    def _record(self, owner: Owner | None, updated: bool, offset: int) -> bytes:
+        if owner is None:
             return bytes(PageIdentity.BYTES)
         place = self.geometry.place(offset)
         return identity_record(
-            stream=page.owner.nsid - 1, updated=page.updated, zone=page.owner.zone, page=place.page,
-            channel=place.channel, die=place.die, plane=place.plane, generation=page.owner.generation,
-            sequence=page.owner.sequence, wear=page.owner.wear,
+            stream=owner.nsid - 1, updated=updated, zone=owner.zone, page=place.page,
+            channel=place.channel, die=place.die, plane=place.plane, generation=owner.generation,
+            sequence=owner.sequence, wear=owner.wear,
         )  # fmt: skip

@@ -1,8 +1,14 @@
 """The controller's tables of physical zones and their blocks, which each enable of the controller clears."""
 
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
 from flashtrain.spec.identity import MOST_WEAR
 
-from .flash import Flash, Page
+from .flash import Flash
+from .pages import Bytes, Owner, Stamp
 
 
 class PhysicalZones:
@@ -56,11 +62,34 @@ class PhysicalZones:
             self.wear[zone] = min(self.wear[zone] + 1, MOST_WEAR)
             self._free.add(zone)
 
-    def page(self, zone: int, offset: int) -> Page | None:
-        return self.flash.page(self.block_of(zone, offset), offset)
+    def owned(self, zone: int, offset: int, count: int, owner: Owner) -> NDArray[np.bool_]:
+        """Which of `count` pages of a zone from `offset` on are programmed and have this owner."""
+        owned = [
+            self.flash.pages(block, offset + part.start, part.stop - part.start).owned(
+                offset + part.start, part.stop - part.start, owner
+            )
+            for block, part in self._parts(zone, offset, count)
+        ]
+        return owned[0] if len(owned) == 1 else np.concatenate(owned)
 
-    def program(self, zone: int, offset: int, page: Page) -> None:
-        self.flash.program(self.block_of(zone, offset), offset, page)
+    def read(self, zone: int, offset: int, out: Bytes) -> None:
+        """Copy the data of programmed pages of a zone to `out`, uint8[pages, page_bytes]."""
+        for block, part in self._parts(zone, offset, len(out)):
+            pages = self.flash.pages(block, offset + part.start, part.stop - part.start)
+            pages.read(offset + part.start, out[part])
+
+    def program(self, zone: int, offset: int, data: Bytes, stamp: Stamp) -> None:
+        """Program pages of a zone from `offset` on, uint8[pages, page_bytes]."""
+        for block, part in self._parts(zone, offset, len(data)):
+            self.flash.program(block, offset + part.start, data[part], stamp)
+
+    def _parts(self, zone: int, offset: int, count: int) -> Iterator[tuple[int, slice]]:
+        """Consecutive pages in blocks of one number, of `count` pages from `offset` on."""
+        if not any(of == zone for of, _ in self._replaced):
+            yield zone, slice(0, count)
+            return
+        for number in range(count):
+            yield self.block_of(zone, offset + number), slice(number, number + 1)
 
     def block_of(self, zone: int, offset: int) -> int:
         """The block that holds a page of a zone: the zone's own or a spare."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from flashtrain.spec.identity import GENERATION_LIMIT
 
-from .flash import Owner, Page
+from .pages import Bytes, Owner, Stamp
 from .physical import PhysicalZones
 
 
@@ -22,46 +22,54 @@ class Mapping:
 class Storage:
     """The pages of stream `nsid`, whose zones begin at the device's logical zone `first_zone`."""
 
-    def __init__(self, page_bytes: int, nsid: int, first_zone: int, physical: PhysicalZones) -> None:
-        self._page_bytes = page_bytes
+    def __init__(self, nsid: int, first_zone: int, physical: PhysicalZones) -> None:
         self._nsid = nsid
         self._first_zone = first_zone
         self._physical = physical
         self._zones: dict[int, Mapping] = {}
 
-    def append(self, zone: int, offset: int, data: NDArray[np.uint8], generation: int) -> None:
-        """Program whole pages of `zone` from its page `offset` on; these pages are empty before."""
-        pages = data.reshape(-1, self._page_bytes)
-        self._program(zone, offset, pages, generation, [False] * len(pages), updated=False)
+    def append(self, zone: int, offset: int, data: Bytes, generation: int) -> None:
+        """Program pages of `zone` from its page `offset` on, which are empty before.
+
+        data: uint8[pages, page_bytes].
+        """
+        mapping = self._mapping(zone, generation)
+        self._physical.program(mapping.physical, offset, data, Stamp(mapping.owner, updated=False))
 
     def append_tiles(
-        self, zone: int, offset: int, data: NDArray[np.uint8], generation: int, damaged: list[bool]
+        self, zone: int, offset: int, data: Bytes, generation: int, damaged: NDArray[np.bool_]
     ) -> None:
         """As :meth:`append`, for the result of an update: `damaged` pages get no identity."""
-        self._program(zone, offset, data.reshape(-1, self._page_bytes), generation, damaged, updated=True)
+        mapping = self._mapping(zone, generation)
+        whole = Stamp(mapping.owner, updated=True)
+        if not damaged.any():
+            self._physical.program(mapping.physical, offset, data, whole)
+            return
+        for number, lost in enumerate(damaged):
+            stamp = Stamp(None, updated=True) if lost else whole
+            self._physical.program(mapping.physical, offset + number, data[number : number + 1], stamp)
 
-    def _program(
-        self,
-        zone: int,
-        offset: int,
-        pages: NDArray[np.uint8],
-        generation: int,
-        damaged: list[bool],
-        updated: bool,
-    ) -> None:
+    def read(self, zone: int, offset: int, out: Bytes) -> NDArray[np.bool_]:
+        """Copy pages of `zone` from its page `offset` on to `out`, uint8[pages, page_bytes].
+
+        Returns which are lost, bool[pages]: those without the zone's owner. Their rows of `out` stay as they
+        are.
+        """
+        mapping = self._zones[zone]
+        lost = ~self._physical.owned(mapping.physical, offset, len(out), mapping.owner)
+        if not lost.any():
+            self._physical.read(mapping.physical, offset, out)
+            return lost
+        for number in np.flatnonzero(~lost).tolist():
+            self._physical.read(mapping.physical, offset + number, out[number : number + 1])
+        return lost
+
+    def _mapping(self, zone: int, generation: int) -> Mapping:
+        """The mapping of `zone`, which is allocated with its first page."""
         if zone not in self._zones:
             sequence, physical = self._physical.sequence, self._physical.take()
             self.restore(zone, generation, physical, sequence, self._physical.wear[physical])
-        mapping = self._zones[zone]
-        for number, (page, lost) in enumerate(zip(pages, damaged, strict=True), offset):
-            owner = None if lost else mapping.owner
-            self._physical.program(mapping.physical, number, Page(page.tobytes(), owner, updated))
-
-    def read(self, zone: int, offset: int, count: int) -> list[bytes | None]:
-        """`count` pages of `zone` from its page `offset` on; None for a page without the zone's owner."""
-        mapping = self._zones[zone]
-        pages = (self._physical.page(mapping.physical, number) for number in range(offset, offset + count))
-        return [None if page is None or page.owner != mapping.owner else page.data for page in pages]
+        return self._zones[zone]
 
     def restore(self, zone: int, generation: int, physical: int, sequence: int, wear: int) -> None:
         """Map `zone` to zone `physical`."""

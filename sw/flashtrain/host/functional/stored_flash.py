@@ -11,7 +11,8 @@ from flashtrain.spec.image import BlockFlag, PageState
 from ..image import FlashImage
 from ..image.flash_image import StoredPage
 from ..image.page_cells import PageCells
-from .flash import Flash, Owner, Page
+from .flash import Flash
+from .pages import Bytes, Owner, Page, Stamp, ZonePages
 
 
 class StoredFlash(Flash):
@@ -61,23 +62,26 @@ class StoredFlash(Flash):
             self._erased(block, column)
         return passed
 
-    def program(self, block: int, offset: int, page: Page) -> None:
-        super().program(block, offset, page)
-        place, now = self.geometry.place(offset), self._now()
-        identity = None if page.owner is None else self._record(page, offset)
-        cells = self._cells.encode(page.data, identity, place.page, place.plane)
-        self._known.add((block, offset % self.geometry.superpage))
-        self.image.program(self._number(block, offset), place.page, cells, now)
+    def program(self, block: int, offset: int, data: Bytes, stamp: Stamp) -> None:
+        super().program(block, offset, data, stamp)
+        now = self._now()
+        for number, page in enumerate(data, offset):
+            place = self.geometry.place(number)
+            identity = None if stamp.owner is None else self._record(*stamp, number)
+            cells = self._cells.encode(page.tobytes(), identity, place.page, place.plane)
+            self._known.add((block, number % self.geometry.superpage))
+            self.image.program(self._number(block, number), place.page, cells, now)
         self.image.keep_time(now)
 
-    def page(self, block: int, offset: int) -> Page | None:
-        column = offset % self.geometry.superpage
-        if (block, column) not in self._known:
-            self._learn(block, column)
-        stored = self._unread.get((block, column), {}).pop(offset, None)
-        if stored is not None:
-            self.zones[block].program(offset, self._decoded(block, offset, stored))
-        return super().page(block, offset)
+    def pages(self, block: int, offset: int, count: int) -> ZonePages:
+        for number in range(offset, offset + count):
+            column = number % self.geometry.superpage
+            if (block, column) not in self._known:
+                self._learn(block, column)
+            stored = self._unread.get((block, column), {}).pop(number, None)
+            if stored is not None:
+                self.zones[block][number] = self._decoded(block, number, stored)
+        return super().pages(block, offset, count)
 
     def _erased(self, block: int, column: int) -> None:
         self._known.add((block, column))
@@ -104,7 +108,11 @@ class StoredFlash(Flash):
             p.wear.get(value),
         )  # fmt: skip
         page = Page(content.data, owner, bool(p.updated.get(value)))
-        return page if self._record(page, offset) == content.identity else page._replace(owner=None)
+        return (
+            page
+            if self._record(owner, page.updated, offset) == content.identity
+            else page._replace(owner=None)
+        )
 
     def _mark_of(self, number: int) -> tuple[int, bool]:
         """The marked page of a block, and whether the mark fills it."""
