@@ -1,5 +1,6 @@
 """Imports run one way.
 
+reading <- spec, and all that read files of others.
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
@@ -20,22 +21,23 @@ ROOTS = ("hw", "sw", "sim")
 PORTIONS = [ROOT / root / "flashtrain" for root in ROOTS]
 
 ALLOWED = {
-    "spec": set(),
+    "reading": set(),
+    "spec": {"reading"},
     "rtl": {"spec"},
-    "native": {"spec"},
+    "native": {"reading", "spec"},
     "numerics": {"spec"},
-    "host": {"spec", "numerics"},
+    "host": {"reading", "spec", "numerics"},
     "cdriver": {"spec"},
-    "traces": {"spec", "host"},
-    "io": {"spec", "host"},
+    "traces": {"reading", "spec", "host"},
+    "io": {"reading", "spec", "host"},
     "nvme": {"spec", "host", "io"},
     "objects": {"spec", "host", "nvme"},
     "ssd": {"spec", "native", "traces"},
-    "training": {"spec", "native", "numerics", "host"},
-    "checkpoint": {"spec", "numerics", "host", "training"},
+    "training": {"reading", "spec", "native", "numerics", "host"},
+    "checkpoint": {"reading", "spec", "numerics", "host", "training"},
     "torch": {"spec", "numerics", "host", "training", "checkpoint"},
     "model": {"spec", "native", "numerics", "host"},
-    "perf": {"spec", "numerics", "host", "nvme", "model", "training", "checkpoint"},
+    "perf": {"reading", "spec", "numerics", "host", "nvme", "model", "training", "checkpoint"},
     "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd"},
     "figures": {
         "spec",
@@ -49,12 +51,13 @@ ALLOWED = {
         "platform",
     },
     "inspection": {"spec", "numerics", "host", "training", "checkpoint"},
-    "sweep": {"spec"},
-    "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
+    "sweep": {"reading", "spec"},
+    "sim": {"reading", "spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "sim"},
     "qemu": {"spec", "native"},
     "linux": {"spec", "qemu"},
     "cli": {
+        "reading",
         "spec",
         "rtl",
         "native",

@@ -8,6 +8,7 @@ from flashtrain.checkpoint.errors import TrainingModelError
 from flashtrain.checkpoint.models.model_file import MODELS_FILE, load_models, save_models
 from flashtrain.checkpoint.models.training_model import BATCHES, MODELS, model_named, training_model
 from flashtrain.cli.main import main
+from flashtrain.reading import InputError
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 
 ACCELERATOR_BYTES = 24e9
@@ -97,7 +98,7 @@ def test_files_that_are_wrong(key, value, message, tmp_path):
     (document if key in document else document["models"][0])[key] = value
     path = tmp_path / "wrong.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(TrainingModelError, match=message):
+    with pytest.raises(InputError, match=message):
         load_models(path)
 
 

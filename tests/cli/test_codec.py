@@ -73,13 +73,16 @@ def test_a_missing_package_is_named(file, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "No such file or directory"),
-        (b"text", "no .npy or .npz file of plain arrays"),
-        (b"", "no .npy or .npz file of plain arrays"),
-        (b"PK\x03\x04 cut", "no .npy or .npz file of plain arrays"),
+        (None, "cannot be read: No such file or directory"),
+        (b"text", "has no header of a .npy file of version 1 or 2"),
+        (b"", "has no header of a .npy file of version 1 or 2"),
+        (b"PK\x03\x04 cut", "has no end of a .npz file"),
         ({"x": np.zeros(3)}, "array x has dtype float64; expected float32"),
         ({"x": np.zeros((2, 0), np.float32)}, "array x of shape (2, 0) is empty"),
-        ({"x": np.array([object()])}, "no .npy or .npz file of plain arrays"),
+        (
+            {"x": np.array([object()])},
+            "array x: has Python objects, which would be unpickled; expected numbers",
+        ),
         ({}, "no array in the file"),
     ],
 )

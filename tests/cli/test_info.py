@@ -106,7 +106,10 @@ def test_a_mistake_in_a_file_is_one_line(file, capsys):
     error = capsys.readouterr().err
     assert error == f"flashtrain info: {file}: geometry.channels is 3; expected a power of two from 1 to 64\n"
     assert main(["info", "--config", "nowhere.toml"]) == 2
-    assert capsys.readouterr().err == "flashtrain info: nowhere.toml: No such file or directory\n"
+    assert (
+        capsys.readouterr().err
+        == "flashtrain info: nowhere.toml: cannot be read: No such file or directory\n"
+    )
 
 
 def test_a_preset_and_a_file_exclude_each_other(file, capsys):

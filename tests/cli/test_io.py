@@ -128,7 +128,7 @@ def test_a_sweep(jobs, tmp_path, capsys):
         (["FILE", "--name=x"], "command line name: is set beside a job file"),
         (["FILE", "--sweep=iodepth=1,2", "--link=functional"], "--sweep: measures time; link functional has"),
         (["FILE", "--sweep=numjobs=1,8"], "jobs.fio: [appends] size: is 65536 bytes over all jobs"),
-        (["none.fio"], "none.fio: No such file"),
+        (["none.fio"], "none.fio: cannot be read: No such file"),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, jobs, capsys):

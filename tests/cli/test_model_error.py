@@ -8,10 +8,11 @@ import pytest
 from flashtrain.cli import model_error, rtl_results
 from flashtrain.cli.links import LINKS
 from flashtrain.cli.main import main
-from flashtrain.cli.rtl_results import RtlResults, RtlResultsError
+from flashtrain.cli.rtl_results import RtlResults
 from flashtrain.perf.model_error.point import Observation, Quantity
 from flashtrain.perf.model_error.runs import RUNS
 from flashtrain.perf.model_error.workloads.appends import Appends
+from flashtrain.reading import InputError
 from tests.perf.counting_link import CountingLink
 
 RUN = RUNS[0]
@@ -137,7 +138,9 @@ def test_the_key_is_of_the_sources():
 def test_another_file_is_refused(text, tmp_path):
     path = tmp_path / "rtl.json"
     path.write_text(text)
-    with pytest.raises(RtlResultsError, match="expected results of the RTL for model_error"):
+    with pytest.raises(
+        InputError, match=r"rtl\.json: (not JSON|expected results of the RTL for model_error)"
+    ):
         RtlResults(path)
 
 

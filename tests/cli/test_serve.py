@@ -69,8 +69,8 @@ def test_a_host_is_served_until_sigterm(tmp_path):
     "arguments, message",
     [
         (["--address", "192.0.2.1"], "192.0.2.1:0: "),
-        (["--dhchap-secret", "pyproject.toml"], "the secret is none of the form"),
-        (["--dhchap-secret", "no/such/file"], "no/such/file: No such file"),
+        (["--dhchap-secret", "LICENSE"], "the secret is none of the form"),
+        (["--dhchap-secret", "no/such/file"], "no/such/file: cannot be read: No such file"),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, capsys):

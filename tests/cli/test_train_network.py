@@ -96,7 +96,7 @@ MISTAKES = [
     (("--network", "vgg"), "network 'vgg': expected one of mlp"),
     (("missing.py:NETWORK",), "missing.py: no such file"),
     (("curve.py:NETWORK",), "the digits (--data has others): train_inputs has the shape (1438, 8, 8)"),
-    (("curve.py:NETWORK", "--data", "none.npz"), "none.npz: No such file or directory"),
+    (("curve.py:NETWORK", "--data", "none.npz"), "none.npz: cannot be read: No such file or directory"),
     (("bad.py:NETWORK",), "bad.py: bad.py:1: NameError: name 'oops' is not defined"),
     (("--schedule", "fast"), "--schedule is 'fast'; expected constant, linear, cosine"),
     (("--schedule", "warm-up:0"), "--schedule is 'warm-up:0'; expected"),

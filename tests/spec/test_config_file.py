@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flashtrain.spec import PRESETS, ConfigError, Duration, config_text, load_config
+from flashtrain.reading import InputError
+from flashtrain.spec import PRESETS, Duration, config_text, load_config
 from flashtrain.spec.generate import CONFIGURATION_PAGE
 from flashtrain.spec.parts import PARTS
 
@@ -135,14 +136,14 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES)
 def test_a_mistake_names_file_key_and_what_was_expected(text, message, load, tmp_path):
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(InputError) as caught:
         load(text)
     assert str(caught.value) == f"{tmp_path / 'own.toml'}: {message}"
 
 
 def test_an_unknown_key_at_the_top(load):
     with pytest.raises(
-        ConfigError, match=r"own\.toml: unknown key write_set; expected one of base, part, name, "
+        InputError, match=r"own\.toml: unknown key write_set; expected one of base, part, name, "
     ):
         load('base = "small"\nwrite_set = 3')
 
@@ -150,14 +151,14 @@ def test_an_unknown_key_at_the_top(load):
 def test_a_file_in_another_encoding(tmp_path):
     file = tmp_path / "own.toml"
     file.write_bytes(b"base = \xff")
-    with pytest.raises(ConfigError, match=r"own\.toml: not UTF-8: invalid start byte at byte 7"):
+    with pytest.raises(InputError, match=r"own\.toml:1: not UTF-8 at byte 7; expected text"):
         load_config(file)
 
 
 def test_a_file_name_that_is_no_name(tmp_path):
     file = tmp_path / "my own.toml"
     file.write_text('base = "small"\nwrite_sets = 5')
-    with pytest.raises(ConfigError, match="name is 'my own'; expected letters, digits"):
+    with pytest.raises(InputError, match="name is 'my own'; expected letters, digits"):
         load_config(file)
 
 

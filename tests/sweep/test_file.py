@@ -5,11 +5,11 @@ from enum import Enum
 
 import pytest
 
+from flashtrain.reading import InputError
 from flashtrain.spec import PRESETS, ConfigError, Duration, preset
 from flashtrain.spec.config_file import config_text
 from flashtrain.spec.limits import integer
 from flashtrain.sweep.columns import config_columns, config_from
-from flashtrain.sweep.errors import SweepError
 from flashtrain.sweep.file import load_sweep
 from flashtrain.sweep.limits import Options, choice, members, number
 from flashtrain.sweep.point import Point, Workload
@@ -103,7 +103,7 @@ def test_options_are_axes(tmp_path):
     ],
 )
 def test_mistakes_in_options(text, message, tmp_path):
-    with pytest.raises(SweepError) as caught:
+    with pytest.raises(InputError) as caught:
         soldering(tmp_path, text)
     assert str(caught.value) == f"{tmp_path / 'sweep.toml'}: {message}"
 
@@ -165,7 +165,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES)
 def test_a_mistake_names_file_key_and_expectation(text, message, tmp_path):
-    with pytest.raises(SweepError) as caught:
+    with pytest.raises(InputError) as caught:
         points_of(tmp_path, text)
     line = str(caught.value)
     assert line.count("\n") == 0
@@ -179,12 +179,12 @@ def test_a_check_of_the_workload_comes_before_anything_runs(tmp_path):
 
     path = tmp_path / "sweep.toml"
     path.write_text(START)
-    with pytest.raises(SweepError, match=r"tiny: capacity: geometry\.blocks is 16; expected more"):
+    with pytest.raises(InputError, match=r"tiny: capacity: geometry\.blocks is 16; expected more"):
         load_sweep(path, {"capacity": replace(WORKLOADS["capacity"], check=refuse)}, LINKS)
 
 
 def test_too_many_points(tmp_path):
     numbers = list(range(4, 404))
     text = f"{START}[product]\nlate_polls = {numbers}\nmax_active = {numbers[:300]}\n"
-    with pytest.raises(SweepError, match="the lists have 120,000 combinations; expected at most 100,000"):
+    with pytest.raises(InputError, match="the lists have 120,000 combinations; expected at most 100,000"):
         points_of(tmp_path, text)

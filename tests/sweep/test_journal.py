@@ -2,6 +2,7 @@
 
 import pytest
 
+from flashtrain.reading import InputError
 from flashtrain.sweep.errors import JournalError
 from flashtrain.sweep.journal import HEADER, Journal
 from flashtrain.sweep.point import Outcome
@@ -49,7 +50,7 @@ def test_another_file_stays_as_it_is(tmp_path):
     path = tmp_path / "thesis.journal"
     path.write_text("Chapter 1\n")
     for fresh in (False, True):
-        with pytest.raises(JournalError, match="expected a journal of flashtrain sweep"):
+        with pytest.raises(InputError, match="expected a journal of flashtrain sweep"):
             Journal(path, fresh)
     assert path.read_text() == "Chapter 1\n"
 
@@ -57,7 +58,7 @@ def test_another_file_stays_as_it_is(tmp_path):
 @pytest.mark.parametrize("line", ["{}", "[]", "nonsense"])
 def test_a_line_that_is_no_outcome_is_named(path, line):
     path.write_bytes(path.read_bytes() + f"{line}\n".encode())
-    with pytest.raises(JournalError, match=":5: expected an outcome of a point"):
+    with pytest.raises(InputError, match=":5: expected an outcome of a point"):
         Journal(path)
 
 

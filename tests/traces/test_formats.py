@@ -2,6 +2,7 @@
 
 import pytest
 
+from flashtrain.reading import InputError
 from flashtrain.spec import ConfigError
 from flashtrain.traces import FORMATS, Operation, TraceError, TraceRecord, load_trace, save_trace
 from flashtrain.traces.files import records_of
@@ -96,8 +97,8 @@ LINE = "8,0 3 1 0.000000000 697 D "
         (V3 + "5 f write 100 512\n", None, 3, "the offset is 100 bytes; expected a multiple of 512"),
         (V3 + "5 f write 0 0\n", None, 3, "the length is '0'; expected an integer of at least 1"),
         (V3 + "5 g write 0 512\n", None, 3, "a second file, 'g'; expected 'f' alone"),
-        (V3, None, 2, "no command of fio; expected at least one"),
-        ("", None, 1, "no command of blktrace; expected at least one"),
+        (V3, None, None, "no command of fio; expected at least one"),
+        ("", None, None, "no command of blktrace; expected at least one"),
         ("1 0 8 8 0\n1 0 8 8 2\n", None, 2, "type '2'; expected 0 (write) or 1 (read)"),
         ("1 0 8 8 0\n1 0 8 8\n", None, 2, "4 words; expected 5: TIME DEVICE LBA SECTORS TYPE"),
         ("1 0 8 8 0\n1 1 8 8 0\n", None, 2, "a second device, 1; expected 0 alone"),
@@ -110,14 +111,14 @@ LINE = "8,0 3 1 0.000000000 697 D "
 def test_a_bad_line(tmp_path, text, name, line, message):
     with pytest.raises(TraceError) as error:
         load(tmp_path, text, name)
-    assert str(error.value).startswith(f"{tmp_path / 'a.trace'}:{line}: ")
+    assert str(error.value).startswith(f"{tmp_path / 'a.trace'}{f':{line}' if line else ''}: ")
     assert message in str(error.value)
 
 
 def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / "a.trace"
     path.write_bytes(b"fio \xff")
-    with pytest.raises(TraceError, match=r"a\.trace:1: not UTF-8 at byte 4; expected text"):
+    with pytest.raises(InputError, match=r"a\.trace:1: not UTF-8 at byte 4 of the line; expected text"):
         load_trace(path)
 
 

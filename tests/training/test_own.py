@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from flashtrain.reading import InputError
 from flashtrain.training.data import Examples
 from flashtrain.training.errors import DataError, NetworkError
 from flashtrain.training.layers import Embedding, Linear, ReLU
@@ -111,7 +112,7 @@ BAD = {
     "labels": ("train_targets", np.ones(6), "train_targets is float64; expected integers from 0 to 2"),
     "range": ("test_targets", np.array([0, 3]), "test_targets: element [1] is 3; expected 0 to 2"),
     "negative": ("test_targets", np.array([-1, 0]), "test_targets: element [0] is -1; expected 0 to 2"),
-    "objects": ("train_inputs", np.array([{}]), "train_inputs cannot be read: Object arrays "),
+    "objects": ("train_inputs", np.array([{}]), "array train_inputs: has Python objects, which would"),
     "missing": ("test_inputs", None, "no array test_inputs; it has train_inputs, train_"),
 }  # fmt: skip
 
@@ -121,7 +122,7 @@ def test_mistakes_in_data(case, here):
     name, array, message = BAD[case]
     arrays = {**GOOD, name: array}
     np.savez("data.npz", **{key: each for key, each in arrays.items() if each is not None})
-    with pytest.raises(DataError, match=re.escape(message)) as caught:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
         load_data(here / "data.npz", NETWORK)
     assert "data.npz: " in str(caught.value) and "\n" not in str(caught.value)
 
@@ -132,12 +133,14 @@ def test_files_that_are_none(here):
     np.savez("whole.npz", **GOOD)
     (here / "half.npz").write_bytes((here / "whole.npz").read_bytes()[:300])
     for name in ("text", "nothing", "half"):
-        with pytest.raises(DataError, match=rf"{name}\.npz: is no \.npz file: "):
+        with pytest.raises(
+            InputError, match=rf"{name}\.npz: (has no header of a \.npy file|has no end of a \.npz file)"
+        ):
             load_data(here / f"{name}.npz", NETWORK)
     np.save("one.npy", np.ones(3))
-    with pytest.raises(DataError, match=r"one\.npy: has one array without a name; expected a \.npz file"):
+    with pytest.raises(InputError, match=r"one\.npy: has one array without a name; expected a \.npz file"):
         load_data(here / "one.npy", NETWORK)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match=r"missing\.npz: cannot be read: No such file"):
         load_data(here / "missing.npz", NETWORK)
 
 
@@ -148,7 +151,7 @@ def test_tokens_are_checked_against_the_vocabulary(here):
     np.savez("data.npz", **good)
     assert load_data(here / "data.npz", words).train.inputs.dtype == np.uint8
     np.savez("data.npz", **{**good, "train_inputs": np.full((6, 2), 7)})
-    with pytest.raises(DataError, match=r"train_inputs: element \[0, 0\] is 7; expected 0 to 6"):
+    with pytest.raises(InputError, match=r"train_inputs: element \[0, 0\] is 7; expected 0 to 6"):
         load_data(here / "data.npz", words)
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from flashtrain.reading import InputError
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.networks import NETWORKS, mlp
 from flashtrain.training.optimizers import SGD, Adam
@@ -103,8 +104,8 @@ def change(path, value):
         (change(["iteration", 25, "constants"], ""), 'iteration[25].constants: expected a name, got ""'),
         (change(["iteration", 25, "gradients"], ...), "iteration[25].gradients: missing"),
         (
-            change(["tensors", 0, "shape"], [10**20, 10**30]),
-            "tensors[0]: shape (100000000000000000000, 1000000000000000000000000000000)"
+            change(["tensors", 0, "shape"], [10**18, 10**12]),
+            "tensors[0]: shape (1000000000000000000, 1000000000000)"
             " has more than the 1099511627776 bytes of the largest tensor",
         ),
         (
@@ -118,7 +119,7 @@ def test_each_fault_is_named(document, fault, message, tmp_path):
     fault(document)
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(SequenceError) as error:
+    with pytest.raises(InputError) as error:
         load_sequence(path)
     assert str(error.value) == f"{path}: {message}"
 
@@ -127,22 +128,22 @@ def test_each_fault_is_named(document, fault, message, tmp_path):
     ("content", "message"),
     [
         (b"{", "not JSON: Expecting property name"),
-        (b"\xff\xfe", "not UTF-8 text: byte 0"),
+        (b"\xff\xfe", "not UTF-8 at byte 0; expected text"),
         (b"[]", r"document: expected an object, got \[\]"),
         (b'{"batch": 1, "batch": 2}', "not JSON: the key 'batch' comes twice"),
-        (b"[" * 100_000, "not JSON: maximum recursion depth"),
-        (b"1" * 10_000, "not JSON: Exceeds the limit"),
+        (b"[" * 100_000, "not JSON: nested too deep; expected at most 64"),
+        (b"1" * 10_000, "not JSON: an integer of 10000 digits; expected one of 64 bits"),
     ],
 )
 def test_what_is_not_a_document_is_refused(content, message, tmp_path):
     path = tmp_path / "bad.json"
     path.write_bytes(content)
-    with pytest.raises(SequenceError, match=message):
+    with pytest.raises(InputError, match=message):
         load_sequence(path)
 
 
 def test_files_that_cannot_be_opened_are_named(tmp_path):
-    with pytest.raises(SequenceError, match=r"absent\.json: cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"absent\.json: cannot be read: No such file"):
         load_sequence(tmp_path / "absent.json")
     with pytest.raises(SequenceError, match=r"sequence\.json: cannot be written: No such file"):
         save_sequence(training_sequence(mlp(4), 8, Adam()), tmp_path / "absent" / "sequence.json")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from flashtrain.host import open_device
+from flashtrain.reading import InputError
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import SINGLE_NODE
 from flashtrain.training.arrays import UINT8, ArraySpec
@@ -148,7 +149,7 @@ def test_faults_of_a_loop_in_a_file(key, value, message, tmp_path):
     inner = document["iteration"][0]["steps"][0]
     (inner if key == "order" else inner["steps"][0])[key] = value
     (tmp_path / "bad.json").write_text(json.dumps(document))
-    with pytest.raises(SequenceError, match=message):
+    with pytest.raises(InputError, match=message):
         load_sequence(tmp_path / "bad.json")
 
 

@@ -5,11 +5,12 @@ fields of `FmsConfig`; those of `Geometry` and `NandTiming` stand in the tables 
 A duration is a number of nanoseconds, or a table with `ns` and `cycles`.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
+
+from flashtrain.reading import InputError, read_toml
 
 from .config import FmsConfig
 from .errors import ConfigError
@@ -25,23 +26,12 @@ _COMMENT_COLUMN = 30
 
 
 def load_config(path: str | Path) -> FmsConfig:
-    """The configuration in a file. :class:`ConfigError` names the file, the key, and what was expected."""
+    """The configuration in a file. :class:`InputError` names the file, the key, and what was expected."""
     path = Path(path)
-    content = read_toml(path)
     try:
-        return config_of(content, path.stem)
+        return config_of(read_toml(path), path.stem)
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The content of a TOML file. :class:`ConfigError` names the file, and the line of a mistake."""
-    try:
-        return tomllib.loads(path.read_bytes().decode())
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
+        raise InputError(path, str(error)) from error
 
 
 def config_text(config: FmsConfig) -> str:

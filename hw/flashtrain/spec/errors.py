@@ -2,9 +2,7 @@
 
 from typing import TypeGuard
 
-
-class FlashtrainError(Exception):
-    """Base of every exception that flashtrain raises for a user's mistake or a device's answer."""
+from flashtrain.reading import FlashtrainError
 
 
 class ConfigError(FlashtrainError, ValueError):

@@ -4,6 +4,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from flashtrain.reading import json_value
+
 from .streams import Access, Codec, Expired, NodeTable, Persistency, Retention, Stream
 
 _ENUMS = {"persistency": Persistency, "retention": Retention, "codec": Codec, "expired": Expired}
@@ -16,9 +18,9 @@ def node_text(node: NodeTable) -> str:
 
 
 def node_of(text: str) -> NodeTable:
-    """The table of a text; ValueError, KeyError or TypeError if it is none, ConfigError if its values are
-    impossible."""
-    document = json.loads(text)
+    """The table of a text of limited length; ValueError, KeyError or TypeError if it is none, ConfigError if
+    its values are impossible."""
+    document = json_value(text)
     return NodeTable(document["name"], tuple(_stream(fields) for fields in document["streams"]))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flashtrain.perf.measurement import Result
+from flashtrain.reading import InputError, read_json
 from flashtrain.spec import FlashtrainError
 
 from .bench_table import TABLE, Row
@@ -17,8 +18,11 @@ Key = tuple[str, str, str]
 _OLD_NAMES: dict[str, str] = {"preset": "configuration", "clocks": "cycles"}
 
 
+_EXPECTED = "expected results of flashtrain bench"
+
+
 class ResultsError(FlashtrainError):
-    """A file is there, and holds no results."""
+    """Results cannot be written."""
 
 
 class ResultsFile:
@@ -52,23 +56,18 @@ class ResultsFile:
 
 
 def _read(path: Path) -> Iterable[dict[str, Any]]:
-    try:
-        documents = json.loads(path.read_text())
-    except FileNotFoundError:
+    if not path.exists():
         return []
-    except (ValueError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path}: expected results of flashtrain bench: {error}") from error
+    documents = read_json(path)
     if not isinstance(documents, list) or not all(isinstance(one, dict) for one in documents):
-        raise ResultsError(f"{path}: expected results of flashtrain bench: a list of objects")
+        raise InputError(path, f"{_EXPECTED}: a list of objects")
     named: list[dict[str, Any]] = [
         {_OLD_NAMES.get(str(key), str(key)): value for key, value in one.items()} for one in documents
     ]
     for one in named:
-        missing = {"name", "configuration", "link"} - one.keys()
-        if missing:
-            raise ResultsError(
-                f"{path}: expected results of flashtrain bench: one has no {', '.join(sorted(missing))}"
-            )
+        for name in ("name", "configuration", "link"):
+            if not isinstance(one.get(name), str):
+                raise InputError(path, f"{_EXPECTED}: one has no text {name}")
     return named
 
 

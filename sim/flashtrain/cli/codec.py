@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from flashtrain.perf.codec.activations import saved_activations
 from flashtrain.perf.codec.alternatives import ALTERNATIVES, ZSTD
 from flashtrain.perf.codec.array_file import arrays_of
-from flashtrain.perf.codec.errors import ArrayFileError
 from flashtrain.perf.codec.ratios import TensorRatios, tensor_ratios, together, with_raw
+from flashtrain.spec import ConfigError
 from flashtrain.spec.codec import PAGE_SIZES
 from flashtrain.training.recipes import RECIPES
 
@@ -90,10 +90,10 @@ def _ratios(options: argparse.Namespace, console: Console) -> int:
 
 
 def _require_networks(options: argparse.Namespace) -> None:
-    """Arrays of files take no training. Raises `ArrayFileError` for its options beside `--file`."""
+    """Arrays of files take no training. Raises `ConfigError` for its options beside `--file`."""
     for option in ("iterations", "batch", "data"):
         if options.file and getattr(options, option) is not None:
-            raise ArrayFileError(f"--{option}: expected with --network only, got it with --file")
+            raise ConfigError(f"--{option}: expected with --network only, got it with --file")
 
 
 def _sources(options: argparse.Namespace, console: Console) -> Iterator[tuple[str, dict[str, NDArray]]]:

@@ -36,7 +36,7 @@ Pair = tuple[Observation, Observation]
 def check(configuration: str, settings: Settings) -> None:
     """Find mistakes of the user before anything is measured.
 
-    :class:`ConfigError` if there are no such points; :class:`RtlResultsError` for another file.
+    :class:`ConfigError` if there are no such points; :class:`InputError` for another file.
     """
     runs_for(configuration, settings.points, settings.quick)
     RtlResults(settings.rtl_results)

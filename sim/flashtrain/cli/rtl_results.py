@@ -14,16 +14,12 @@ from flashtrain.perf.codec import contents
 from flashtrain.perf.model_error import observe, workloads
 from flashtrain.perf.model_error.point import Observation, Quantity, Run
 from flashtrain.perf.model_error.runs import configurations
-from flashtrain.spec import FlashtrainError
+from flashtrain.reading import InputError, read_json
 
 from .device import memory_bytes
 
 MODULES = (append, contents, feed, observe, update)
 """Modules that it depends on outside of `source_packages`."""
-
-
-class RtlResultsError(FlashtrainError):
-    """A file is there, and holds no results of the RTL."""
 
 
 @cache
@@ -51,7 +47,7 @@ def files_of(package: ModuleType) -> list[Path]:
 class RtlResults:
     """Observations in `path` by run. A run with other sources, configuration or parameters is another one.
 
-    :class:`RtlResultsError` if there is a file that holds something else.
+    :class:`InputError` if there is a file that holds something else.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,17 +83,14 @@ class RtlResults:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        documents = json.loads(path.read_text())
-    except FileNotFoundError:
+    if not path.exists():
         return {}
-    except (ValueError, UnicodeDecodeError) as error:
-        raise RtlResultsError(f"{path}: expected results of the RTL for model_error: {error}") from error
+    documents = read_json(path)
     names = {"values": dict, "cycles": int, "seconds": float}
     if not isinstance(documents, dict) or not all(
         isinstance(one, dict) and all(isinstance(one.get(name), kind) for name, kind in names.items())
         and all(title in {quantity.title for quantity in Quantity} for title in one["values"])
         for one in documents.values()
     ):  # fmt: skip
-        raise RtlResultsError(f"{path}: expected results of the RTL for model_error, an object for each run")
+        raise InputError(path, "expected results of the RTL for model_error, an object for each run")
     return documents

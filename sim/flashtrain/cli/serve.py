@@ -9,6 +9,8 @@ from pathlib import Path
 from flashtrain.host import Device
 from flashtrain.nvme.target.server import Target, is_loopback
 from flashtrain.nvme.target.settings import DEFAULT_NQN, DEFAULT_PORT, LOOPBACK, Settings
+from flashtrain.reading import read_text
+from flashtrain.reading.limits import MOST_SECRET_BYTES
 from flashtrain.spec import NODES
 from flashtrain.spec.streams import SERVE_NODE
 
@@ -62,7 +64,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         address=options.address,
         port=options.port,
         hosts=frozenset(options.allow_host),
-        secret="" if options.dhchap_secret is None else options.dhchap_secret.read_text().strip(),
+        secret=""
+        if options.dhchap_secret is None
+        else read_text(options.dhchap_secret, MOST_SECRET_BYTES).strip(),
     )
     settings.key_of(settings.nqn)
     node = NODES[options.node]

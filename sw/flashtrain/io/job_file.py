@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from flashtrain.reading import read_text
+
 from .errors import JobError
 from .job import COMMAND_LINE, Job
 from .options import OPTIONS, Option, job_of
@@ -18,12 +20,9 @@ GLOBAL = "global"
 def load_jobs(path: Path, over: Mapping[str, str]) -> list[Job]:
     """The jobs of a file; the options of `over`, from the command line, replace those of all sections.
 
-    :class:`JobError` names the file, the section and the option.
+    :class:`JobError` names the file, the section and the option; :class:`InputError` for another file.
     """
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise JobError(str(path), "", f"not UTF-8 at byte {error.start}; expected text") from error
+    lines = read_text(path).splitlines()
     above, common, sections = _values(over), {}, []
     name, values = "", {}
     for number, line in enumerate(lines, 1):

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from flashtrain.reading import Node, read_document
+
 _FORMAT = 1
 _BLOCK = 512
 """Bytes of `st_blocks`."""
@@ -46,15 +48,8 @@ class Record:
 
     @classmethod
     def load(cls, path: Path) -> "Record":
-        """Raises `ValueError` or `OSError` if there is none, or a damaged one."""
-        try:
-            content = json.loads(path.read_bytes())
-            if content.pop("format") != _FORMAT:
-                raise ValueError("another format")
-            files = {name: (int(size), int(check)) for name, (size, check) in content.pop("files").items()}
-            return cls(**content, files=files)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError(f"no record: {error}") from error
+        """Raises `InputError` if there is none, or a damaged one."""
+        return read_document(path, _record)
 
     def damage(self, folder: Path) -> str | None:
         """The first file that is not as it was built."""
@@ -68,6 +63,23 @@ class Record:
             if found != expected:
                 return f"{name} has another checksum"
         return None
+
+
+def _record(document: Node) -> Record:
+    document.member("format").exactly(_FORMAT)
+    _, what, seconds, work, built, space, files = document.keys(
+        "format", "what", "seconds", "work", "built", "bytes", "files"
+    )
+    return Record(
+        what.text(), seconds.number(), work.count(), built.number(), space.count(), files.members(_file)
+    )
+
+
+def _file(node: Node) -> tuple[int, int]:
+    numbers = node.items(Node.count)
+    if len(numbers) != 2:
+        raise node.fail("the size and the CRC-32 of a file")
+    return numbers[0], numbers[1]
 
 
 def _size_and_check(path: Path) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from threading import RLock
 from flashtrain.native.build_cache import BUILD
 from flashtrain.native.cache_record import Record
 from flashtrain.native.entry_locks import EntryLocks
+from flashtrain.reading import InputError, read_text
 from flashtrain.spec.errors import FlashtrainError, ToolError
 
 GIB = 1 << 30
@@ -135,8 +136,8 @@ class UserCache:
     def limit(self) -> int:
         """Bytes that all entries may have; kept in the cache, for all its users."""
         try:
-            return int((self.folder / _LIMIT).read_text())
-        except (FileNotFoundError, ValueError):
+            return int(read_text(self.folder / _LIMIT))
+        except ValueError:
             return DEFAULT_LIMIT
 
     @limit.setter
@@ -195,8 +196,8 @@ class UserCache:
     def _is_cache(self) -> bool:
         """Whether the folder was made for a cache: nothing is removed from others."""
         try:
-            return (self.folder / _TAG).read_text() == _TAG_TEXT
-        except (OSError, ValueError):
+            return read_text(self.folder / _TAG) == _TAG_TEXT
+        except InputError:
             return False
 
     def _make_folder(self) -> None:
@@ -225,7 +226,7 @@ class UserCache:
             return ""
         try:
             return Record.load(self.folder / path / _RECORD).damage(self.folder / path)
-        except (OSError, ValueError):
+        except InputError:
             return f"{_RECORD} cannot be read"
 
     def _fill(self, path: str, what: str, build: Callable[[Path], None], work: int) -> None:

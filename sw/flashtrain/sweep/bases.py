@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from flashtrain.reading import read_toml
 from flashtrain.spec import PRESETS, ConfigError, FmsConfig
-from flashtrain.spec.config_file import BASE, PART, TABLES, config_of, load_config, read_toml
+from flashtrain.spec.config_file import BASE, PART, TABLES, config_of, load_config
 
 from .axes import Setting
 

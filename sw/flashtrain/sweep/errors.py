@@ -12,4 +12,4 @@ class SweepStopped(FlashtrainError, RuntimeError):
 
 
 class JournalError(FlashtrainError):
-    """A journal cannot be continued: it is another file, or in use."""
+    """A journal is in use."""

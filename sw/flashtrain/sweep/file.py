@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flashtrain.reading import InputError, read_toml
 from flashtrain.spec import ConfigError, FlashtrainError
-from flashtrain.spec.config_file import read_toml
 
 from .axes import MOST_POINTS, Axis, Setting, product_axes, settings, zip_axis
 from .bases import Base, swept_keys
-from .errors import SweepError
 from .limits import Options, check_keys, options_from
 from .point import Point, Workload
 
@@ -32,16 +31,16 @@ class Job:
 def load_sweep(path: Path, workloads: Mapping[str, Workload], links: tuple[str, ...]) -> list[Point]:
     """The points of a sweep file, in the order of its lists.
 
-    `workloads` and `links` are the ones that there are. :class:`SweepError` names the file, the key, and what
+    `workloads` and `links` are the ones that there are. :class:`InputError` names the file, the key, and what
     was expected.
     """
+    content = read_toml(path)
     try:
-        return list(_points(read_toml(path), path.parent, workloads, links))
-    except OSError as error:
-        raise SweepError(f"{error.filename}: cannot be read: {error.strerror}") from error
+        return list(_points(content, path.parent, workloads, links))
+    except InputError:
+        raise
     except FlashtrainError as error:
-        text = str(error)
-        raise SweepError(text if text.startswith(f"{path}: ") else f"{path}: {text}") from error
+        raise InputError(path, str(error)) from error
 
 
 def _points(

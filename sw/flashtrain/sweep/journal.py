@@ -8,22 +8,30 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
+from flashtrain.reading import InputError, Node, json_value, read_lines
+from flashtrain.reading.errors import ContentError
+
 from .errors import JournalError
+from .limits import Value
 from .point import Outcome
 
 HEADER = json.dumps({"format": "flashtrain-sweep-journal", "version": 1}).encode() + b"\n"
+_EXPECTED = "expected a journal of flashtrain sweep, or no file"
 
 
 class Journal:
     """The outcomes in the file at `path`, by key of their points, and those that are added.
 
     A process that is killed leaves at most an incomplete last line, which is cut off. Use it in a `with`
-    statement; it is locked meanwhile. `fresh` drops the outcomes of the file. Raises `JournalError`.
+    statement; it is locked meanwhile. `fresh` drops the outcomes of the file. Raises `InputError` for another
+    file, and `JournalError` if another sweep writes it.
     """
 
     def __init__(self, path: Path, fresh: bool = False) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            raise InputError(path, f"is no regular file; {_EXPECTED}")
         self._file = open(path, "ab+")
         try:
             self._lock()
@@ -60,26 +68,45 @@ class Journal:
             raise JournalError(f"{self.path}: another sweep writes this journal") from error
 
     def _read(self) -> dict[str, Outcome]:
-        self._file.seek(0)
-        content = self._file.read()
-        if not content.startswith(HEADER) and not HEADER.startswith(content):
-            raise JournalError(f"{self.path}: expected a journal of flashtrain sweep, or no file")
-        whole = content.rfind(b"\n") + 1
-        self._file.truncate(whole)
+        """The outcomes; an incomplete last line is cut off."""
         outcomes: dict[str, Outcome] = {}
-        for number, line in enumerate(content[:whole].splitlines()[1:], 2):
-            try:
-                outcome = Outcome(**json.loads(line))
-            except (ValueError, TypeError) as error:
-                raise JournalError(f"{self.path}:{number}: expected an outcome of a point") from error
-            outcomes.setdefault(outcome.key, outcome)
+        whole = 0
+        for number, line in read_lines(self.path):
+            if number == 1 and not HEADER.decode().startswith(line):
+                raise InputError(self.path, _EXPECTED)
+            if not line.endswith("\n"):
+                break
+            whole += len(line.encode())
+            if number > 1:
+                outcome = self._outcome(number, line)
+                outcomes.setdefault(outcome.key, outcome)
+        self._file.truncate(whole)
         return outcomes
+
+    def _outcome(self, number: int, line: str) -> Outcome:
+        try:
+            return _parsed(Node(self.path, "", json_value(line)))
+        except (ContentError, InputError) as error:
+            raise InputError(self.path, "expected an outcome of a point", number) from error
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+
+def _parsed(line: Node) -> Outcome:
+    key, source, seconds, result, error = line.keys("key", "source", "seconds", "result", "error")
+    values = result.members(_value)
+    reason = None if error.value is None else error.text()
+    return Outcome(key.text(), source.text(), seconds.number(), values, reason)
+
+
+def _value(node: Node) -> Value:
+    if isinstance(node.value, dict | list):
+        raise node.fail("a value of a cell")
+    return node.value
 
 
 def _sync_folder(folder: Path) -> None:

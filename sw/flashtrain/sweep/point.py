@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 
 from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec.errors import require
 
 from .columns import config_columns
 from .limits import Options, Value, option_columns
@@ -98,6 +100,8 @@ def carry_out(workload: Workload, point: Point) -> Outcome:
     error = None
     try:
         result = workload.run(point)
+        for name, value in result.items():
+            require(not isinstance(value, float) or isfinite(value), name, value, "a finite number")
     except (FlashtrainError, OSError, MemoryError) as failure:
         error = " ".join(f"{type(failure).__name__}: {failure}".split())
     return Outcome(point.key, source, time.monotonic() - started, dict(result), error)

@@ -51,7 +51,7 @@ class BlktraceReader:
         if words[5] != self._action.value:
             return None
         self._check_device(words[0])
-        return self._command(int(time[1]) * _NS_PER_S + int(time[2]), words[6], words[7:])
+        return self._command(number(time[1], "the seconds") * _NS_PER_S + int(time[2]), words[6], words[7:])
 
     def _command(self, time: int, kind: str, rest: list[str]) -> TraceRecord | None:
         letter = kind.lstrip("F")[:1]  # a leading F is a flush before the command
@@ -62,7 +62,8 @@ class BlktraceReader:
             if letter == name:
                 if not has_data:
                     raise LineError(f"{' '.join(rest)!r} behind {kind}; expected SECTOR + SECTORS")
-                return TraceRecord(time, number(rest[0], "the sector"), number(rest[2], "the sectors", 1), op)
+                first, count = number(rest[0], "the sector"), number(rest[2], "the sectors", 1)
+                return TraceRecord(time, first, count, op)
         if letter == "N":
             return None  # no data: a command of the driver's own
         raise LineError(f"kind {kind!r}; expected R, W, D or F, and letters behind it")

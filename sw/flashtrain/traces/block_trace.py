@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec import FlashtrainError
+from flashtrain.reading import InputError
+from flashtrain.reading.limits import MOST_DIGITS
 
 SECTOR_BYTES = 512
 """The unit of addresses and lengths, as in Linux."""
@@ -18,14 +19,14 @@ RECORD = np.dtype([("time", "<i8"), ("lba", "<i8"), ("sectors", "<i8"), ("op", "
 """Nanoseconds since the start, first sector, number of sectors, `Operation`."""
 
 MOST = (1 << 62) - 1
-"""The largest time or address."""
+"""The largest time or address, and all sectors of a trace together."""
+
+MOST_COMMANDS = 10_000_000
+"""Commands of a trace, each of which takes some 80 bytes of memory."""
 
 
-class TraceError(FlashtrainError, ValueError):
-    """A trace cannot be read or executed; the message names the file, the line and what was expected."""
-
-    def __init__(self, path: Path, line: int, message: str) -> None:
-        super().__init__(f"{path}:{line}: {message}")
+class TraceError(InputError):
+    """A line of a trace is wrong, or cannot be executed."""
 
 
 class Operation(IntEnum):
@@ -57,11 +58,9 @@ class BlockTrace:
     @classmethod
     def of(cls, path: Path, numbered: Iterable[tuple[int, TraceRecord]]) -> "BlockTrace":
         """A trace of (line, record). Equal times keep their order."""
-        rows = list(numbered)
-        records = np.array([record for _line, record in rows], RECORD)
-        lines = np.array([line for line, _record in rows], np.int64)
-        order = np.argsort(records["time"], kind="stable")
-        return cls(path, records[order], lines[order])
+        rows = np.fromiter(numbered, [("line", "<i8"), ("record", RECORD)])
+        rows = rows[np.argsort(rows["record"]["time"], kind="stable")]
+        return cls(path, rows["record"], rows["line"])
 
     def __len__(self) -> int:
         return len(self.records)
@@ -78,7 +77,7 @@ class BlockTrace:
 
     def error(self, index: int, message: str) -> TraceError:
         """A `TraceError` that names the line of record `index`."""
-        return TraceError(self.path, int(self.lines[index]), message)
+        return TraceError(self.path, message, int(self.lines[index]))
 
 
 class LineError(ValueError):
@@ -87,8 +86,8 @@ class LineError(ValueError):
 
 def number(text: str, what: str, least: int = 0) -> int:
     """An integer in decimal digits. Raises `LineError`."""
-    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= MOST:
-        raise LineError(f"{what} is {text!r}; expected an integer of at least {least}")
+    if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS or not least <= int(text) <= MOST:
+        raise LineError(f"{what} is {text!r}; expected an integer of at least {least}, at most {MOST}")
     return int(text)
 
 

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
+from flashtrain.reading import read_lines
 from flashtrain.spec import ConfigError
 
 from . import blktrace, fio, mqsim
-from .block_trace import BlockTrace, LineError, Operation, TraceError, TraceRecord
+from .block_trace import MOST, MOST_COMMANDS, BlockTrace, LineError, Operation, TraceError, TraceRecord
 
 _FIO = re.compile(r"fio version \d+ iolog")
 _MQSIM = re.compile(r"\d+(\s+\d+){4}")
@@ -57,17 +59,15 @@ def trace_format(name: str) -> TraceFormat:
 def load_trace(path: str | Path, name: str | None = None) -> BlockTrace:
     """The trace in a file; without a format's `name` the first line decides.
 
-    :class:`TraceError` for the first bad line, and for a file without commands.
+    :class:`TraceError` for the first bad line, and :class:`InputError` for a file without commands.
     """
     path = Path(path)
-    try:
-        texts = path.read_text("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise TraceError(path, 1, f"not UTF-8 at byte {error.start}; expected text") from error
-    chosen = _format_of(texts) if name is None else trace_format(name)
-    trace = BlockTrace.of(path, _records(path, texts, chosen))
+    lines = ((number, text.strip()) for number, text in read_lines(path) if text.strip())
+    first = next(lines, (1, ""))
+    chosen = _format_of(first[1]) if name is None else trace_format(name)
+    trace = BlockTrace.of(path, _records(path, chain([first], lines), chosen))
     if not len(trace):
-        raise TraceError(path, max(1, len(texts)), f"no command of {chosen.name}; expected at least one")
+        raise TraceError(path, f"no command of {chosen.name}; expected at least one")
     return trace
 
 
@@ -88,21 +88,30 @@ def records_of(trace: BlockTrace) -> Iterator[TraceRecord]:
         yield TraceRecord(time, lba, sectors, Operation(op))
 
 
-def _format_of(texts: list[str]) -> TraceFormat:
-    first = next((text.strip() for text in texts if text.strip()), "")
-    if _FIO.fullmatch(first):
+def _format_of(first: str) -> TraceFormat:
+    if _FIO.fullmatch(first.strip()):
         return FORMATS["fio"]
-    return FORMATS["mqsim" if _MQSIM.fullmatch(first) else "blktrace"]
+    return FORMATS["mqsim" if _MQSIM.fullmatch(first.strip()) else "blktrace"]
 
 
-def _records(path: Path, texts: list[str], chosen: TraceFormat) -> Iterator[tuple[int, TraceRecord]]:
-    reader = chosen.reader()
-    for line, text in enumerate(texts, 1):
-        if not text.strip():
-            continue
+def _records(
+    path: Path, lines: Iterable[tuple[int, str]], chosen: TraceFormat
+) -> Iterator[tuple[int, TraceRecord]]:
+    """Line and command of each line that has one; in an empty file no line has a text."""
+    reader, commands, sectors = chosen.reader(), 0, 0
+    for line, text in lines:
         try:
-            record = reader.line(text)
+            record = reader.line(text) if text else None
         except LineError as error:
-            raise TraceError(path, line, str(error)) from error
-        if record is not None:
-            yield line, record
+            raise TraceError(path, str(error), line) from error
+        if record is None:
+            continue
+        commands, sectors = commands + 1, sectors + record.sectors
+        if max(record.time, sectors) > MOST or commands > MOST_COMMANDS:
+            raise TraceError(
+                path,
+                f"command {commands:,} at {record.time} ns, with {sectors} sectors so far; expected at most"
+                f" {MOST_COMMANDS:,} commands, and {MOST} ns and sectors",
+                line,
+            )
+        yield line, record

@@ -31,7 +31,11 @@ class MqsimReader:
         if self._device and device != self._device:
             raise LineError(f"a second device, {device}; expected {self._device} alone")
         self._device = device
-        at, first, length = number(time, "the time"), number(lba, "the LBA"), number(count, "the sectors", 1)
+        at, first, length = (
+            number(time, "the time"),
+            number(lba, "the LBA"),
+            number(count, "the sectors", 1),
+        )
         return TraceRecord(at, first, length, _OPERATIONS[kind])
 
 

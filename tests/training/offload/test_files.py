@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from flashtrain.reading import InputError
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import (
     Plan,
@@ -132,7 +133,7 @@ def test_faults_of_a_profile(path, value, message, tmp_path):
     document = json.loads(file.read_text())
     put(document, path, value)
     file.write_text(json.dumps(document))
-    with pytest.raises(OffloadError) as error:
+    with pytest.raises(InputError) as error:
         load_profile(file)
     assert str(error.value).startswith(f"{file}: {message}")
 
@@ -163,7 +164,7 @@ def test_faults_of_a_plan(path, value, message, tmp_path):
     document = json.loads(file.read_text())
     put(document, path, value)
     file.write_text(json.dumps(document))
-    with pytest.raises(OffloadError) as error:
+    with pytest.raises(InputError) as error:
         load_plan(file)
     assert str(error.value).startswith(f"{file}: {message}")
 
@@ -195,12 +196,12 @@ def test_times_and_ratios_do_not_change_the_fingerprint():
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path):
-    with pytest.raises(OffloadError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
         load_profile(tmp_path / "missing.json")
     with pytest.raises(OffloadError, match="cannot be written: No such file"):
         save_profile(chain(1), tmp_path / "missing" / "p.json")
     (tmp_path / "p.json").write_text("{")
-    with pytest.raises(OffloadError, match=r"p.json: not JSON"):
+    with pytest.raises(InputError, match=r"p.json: not JSON"):
         load_plan(tmp_path / "p.json")
 
 

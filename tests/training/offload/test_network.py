@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from flashtrain.reading import InputError
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload.network import (
     STATE_BYTES,
@@ -86,7 +87,7 @@ def test_faults_are_named(tmp_path, key, value, message):
     path = tmp_path / "network.json"
     save_network(SMALL, path)
     path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
-    with pytest.raises(OffloadError) as error:
+    with pytest.raises(InputError) as error:
         load_network(path)
     assert str(error.value).startswith(f"{path}: ") and message in str(error.value)
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from flashtrain.checkpoint.errors import TrainingModelError
-from flashtrain.training.json_file import read_json, write_json
-from flashtrain.training.json_node import Node
+from flashtrain.reading import Node, read_document
+from flashtrain.training.json_file import write_json
 from flashtrain.training.offload.network import Linear
 from flashtrain.training.offload.network_file import linear
 
@@ -65,8 +65,8 @@ def save_models(captured: CapturedModels, path: Path) -> None:
 
 
 def load_models(path: Path) -> CapturedModels:
-    """Read models. Raises `TrainingModelError` that names the file, the key and what was expected."""
-    return read_json(path, _models, TrainingModelError)
+    """Read models. Raises `InputError` that names the file, the key and what was expected."""
+    return read_document(path, _models)
 
 
 def _document(sizes: ModelSizes) -> dict[str, Any]:

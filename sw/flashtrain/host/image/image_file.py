@@ -3,12 +3,13 @@
 import fcntl
 import os
 import stat
-import tomllib
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_bytes
 from zlib import crc32
 
+from flashtrain.reading import toml_value
+from flashtrain.reading.errors import ContentError
 from flashtrain.spec import ConfigError, FmsConfig
 from flashtrain.spec.config_file import config_of, config_text
 from flashtrain.spec.image import (
@@ -176,8 +177,8 @@ def _configuration(path: Path, descriptor: int) -> FmsConfig:
     if len(text) < header.text_bytes or crc32(text) != header.text_crc:
         raise ImageDamaged(f"{path}: its configuration has another checksum than its header says")
     try:
-        return config_of(tomllib.loads(text.decode()), path.stem)
-    except ConfigError as error:
+        return config_of(toml_value(text.decode()), path.stem)
+    except (ConfigError, ContentError) as error:
         raise ImageMismatch(f"{path}: {error}") from error
 
 

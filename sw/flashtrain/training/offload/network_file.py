@@ -22,9 +22,9 @@ of two pairs. The other keys are as in a profile. All are required, and no other
 from pathlib import Path
 from typing import Any
 
+from flashtrain.reading import Node, begins_with, read_document
 from flashtrain.training.errors import OffloadError
-from flashtrain.training.json_file import read_json, write_json
-from flashtrain.training.json_node import Node
+from flashtrain.training.json_file import write_json
 from flashtrain.training.offload.network import Kernel, Linear, Network, NetworkOperation, NetworkTensor
 from flashtrain.training.offload.profile import Phase
 
@@ -53,17 +53,13 @@ def save_network(network: Network, path: Path) -> None:
 
 
 def load_network(path: Path) -> Network:
-    """Read a network. Raises `OffloadError` that names the file, the key and what was expected."""
-    return read_json(path, _network, OffloadError)
+    """Read a network. Raises `InputError` that names the file, the key and what was expected."""
+    return read_document(path, _network)
 
 
 def is_network(path: Path) -> bool:
     """Whether the file says that it is one; errors are for whoever reads it."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return FORMAT in file.read(80)
-    except OSError:
-        return False
+    return begins_with(path, FORMAT.encode())
 
 
 def _document(network: Network) -> dict[str, Any]:

@@ -30,9 +30,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from flashtrain.reading import Node, read_document
 from flashtrain.training.errors import OffloadError
-from flashtrain.training.json_file import read_json, write_json
-from flashtrain.training.json_node import Node
+from flashtrain.training.json_file import write_json
 from flashtrain.training.offload.plan import Plan, PlannedTensor
 from flashtrain.training.offload.storage import parse_storage, storage_document
 
@@ -46,8 +46,8 @@ def save_plan(plan: Plan, path: Path) -> None:
 
 
 def load_plan(path: Path) -> Plan:
-    """Read a plan. Raises `OffloadError` that names the file, the key and what was expected."""
-    return read_json(path, _plan, OffloadError)
+    """Read a plan. Raises `InputError` that names the file, the key and what was expected."""
+    return read_document(path, _plan)
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:

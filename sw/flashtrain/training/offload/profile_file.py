@@ -29,9 +29,9 @@ the bytes of the tensor per byte stored. ``released`` (default: ``made``), ``ele
 from pathlib import Path
 from typing import Any
 
+from flashtrain.reading import Node, read_document
 from flashtrain.training.errors import OffloadError
-from flashtrain.training.json_file import read_json, write_json
-from flashtrain.training.json_node import Node
+from flashtrain.training.json_file import write_json
 from flashtrain.training.offload.profile import Phase, Profile, ProfiledOperation, SavedTensor
 
 FORMAT = "flashtrain-offload-profile"
@@ -44,8 +44,8 @@ def save_profile(profile: Profile, path: Path) -> None:
 
 
 def load_profile(path: Path) -> Profile:
-    """Read a profile. Raises `OffloadError` that names the file, the key and what was expected."""
-    return read_json(path, _profile, OffloadError)
+    """Read a profile. Raises `InputError` that names the file, the key and what was expected."""
+    return read_document(path, _profile)
 
 
 def profile_document(profile: Profile) -> dict[str, Any]:

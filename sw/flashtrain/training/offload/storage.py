@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
+from flashtrain.reading import Node
 from flashtrain.training.errors import OffloadError
-from flashtrain.training.json_node import Node
 from flashtrain.training.offload.profile import SavedTensor
 
 RAW = "raw"

@@ -1,11 +1,11 @@
 """Data sets of one's own in NumPy's files of several arrays, `FILE.npz`."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
+from flashtrain.reading import InputError
+from flashtrain.reading.arrays import read_arrays
 from flashtrain.training.arrays import FLOAT32, Array, ArraySpec
 from flashtrain.training.data import Dataset, Examples
 from flashtrain.training.errors import DataError
@@ -19,50 +19,39 @@ _NAMES = (
 
 
 def load_data(path: Path, network: Network) -> Dataset:
-    """The data set of a file, for this network; :class:`DataError` names the file, the array and what was
+    """The data set of a file, for this network; :class:`InputError` names the file, the array and what was
     expected of it.
     """
-    arrays = _read(path)
+    arrays = read_arrays(path)
+    if arrays.keys() == {path.stem}:
+        raise InputError(path, "has one array without a name; expected a .npz file, as numpy.savez writes")
     names = next((names for names in _NAMES if set(names) <= arrays.keys()), None)
     if names is None:
         closest = max(_NAMES, key=lambda names: len(arrays.keys() & set(names)))
         missing = [name for name in closest if name not in arrays]
-        raise DataError(f"{path}: no array {', '.join(missing)}; it has {', '.join(arrays) or 'none'}")
-    found = {}
-    for name in names:
-        try:
-            found[name] = arrays[name]
-        except (ValueError, EOFError, BadZipFile, OSError) as error:
-            raise DataError(f"{path}: {name} cannot be read: {_first_line(error)}") from error
-    return _dataset(str(path), found, network)
+        raise InputError(path, f"no array {', '.join(missing)}; it has {', '.join(arrays) or 'none'}")
+    try:
+        return _dataset({name: arrays[name] for name in names}, network)
+    except DataError as error:
+        raise InputError(path, str(error)) from error
 
 
 def fitting(source: str, data: Dataset, network: Network) -> Dataset:
     """The same data set for this network; :class:`DataError` if it does not fit."""
     arrays = (data.train.inputs, data.train.targets, data.test.inputs, data.test.targets)
-    return _dataset(source, dict(zip(_NAMES[0], arrays, strict=True)), network)
-
-
-def _read(path: Path) -> Mapping[str, Array]:
-    """The arrays by name, each of which is read when it is asked for."""
     try:
-        loaded = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise DataError(f"{path}: is no .npz file: {_first_line(error)}") from error
-    if isinstance(loaded, np.ndarray):
-        raise DataError(f"{path}: has one array without a name; expected a .npz file, as numpy.savez writes")
-    return loaded
+        return _dataset(dict(zip(_NAMES[0], arrays, strict=True)), network)
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from error
 
 
-def _dataset(source: str, arrays: dict[str, Array], network: Network) -> Dataset:
+def _dataset(arrays: dict[str, Array], network: Network) -> Dataset:
     parts = []
     for inputs, targets in (list(arrays)[:2], list(arrays)[2:]):
-        x = _converted(
-            f"{source}: {inputs}", arrays[inputs], network.input_spec(1), network.layers[0][1].integers()
-        )
-        y = _converted(f"{source}: {targets}", arrays[targets], network.target_spec(1), network.outputs)
+        x = _converted(inputs, arrays[inputs], network.input_spec(1), network.layers[0][1].integers())
+        y = _converted(targets, arrays[targets], network.target_spec(1), network.outputs)
         if len(x) != len(y):
-            raise DataError(f"{source}: {inputs} has {len(x)} examples, but {targets} has {len(y)}")
+            raise DataError(f"{inputs} has {len(x)} examples, but {targets} has {len(y)}")
         parts.append(Examples(x, y))
     return Dataset(*parts)
 
@@ -99,7 +88,3 @@ def _integers(what: str, array: Array, spec: ArraySpec, values: int) -> Array:
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise DataError(f"{what}: element {list(place)} is {array[place]}; expected 0 to {values - 1}")
     return np.ascontiguousarray(array, spec.numpy)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__

@@ -47,10 +47,10 @@ makes the file anew.
 from pathlib import Path
 from typing import Any
 
+from flashtrain.reading import Node, read_document
 from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.errors import SequenceError, ShapeError
-from flashtrain.training.json_file import read_json, write_json
-from flashtrain.training.json_node import Node
+from flashtrain.training.json_file import write_json
 from flashtrain.training.sequence.sequence import PHASES, TrainingSequence
 from flashtrain.training.sequence.step_file import parse_step, step_document
 from flashtrain.training.sequence.steps import Index, StreamRole, TensorInfo
@@ -78,8 +78,8 @@ def save_sequence(sequence: TrainingSequence, path: Path) -> None:
 
 
 def load_sequence(path: Path) -> TrainingSequence:
-    """Read a sequence. Raises `SequenceError` that names the file, the field and what was expected."""
-    return read_json(path, _sequence, SequenceError)
+    """Read a sequence. Raises `InputError` that names the file, the field and what was expected."""
+    return read_document(path, _sequence)
 
 
 def _tensor_document(tensor: TensorInfo) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _tensor(node: Node) -> TensorInfo:
     try:
         spec = ArraySpec(shape.items(Node.positive), dtype.text())
     except ShapeError as error:
-        raise SequenceError(f"{node.path}: {error}") from error
+        raise SequenceError(f"{node.key}: {error}") from error
     size.exactly(spec.bytes)
     role = None if stream.value is None else stream.member_of(StreamRole)
     return TensorInfo(name.name(), role, spec)

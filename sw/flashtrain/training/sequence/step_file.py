@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from flashtrain.reading import Node
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.streams import Port
-from flashtrain.training.json_node import Node
 from flashtrain.training.sequence.steps import (
     Append,
     Compute,
@@ -67,7 +67,7 @@ def step_document(step: Step) -> dict[str, Any]:
 
 
 def parse_step(node: Node) -> Step:
-    """The step of a JSON object. Raises `SequenceError` with the path of the fault."""
+    """The step of a JSON object. Raises `InputError` with the key of the fault."""
     kinds = {
         "append": _append, "read": _read, "reset": _reset, "compute": _compute,
         "initialise": _initialise, "update": _update, "repeat": _repeat,

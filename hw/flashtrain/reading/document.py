@@ -1,32 +1,30 @@
-"""Reading a JSON document with exact errors: each names the path of the value and what was expected there."""
+"""Reading a document with exact errors: each names the file, the key, and what was expected there."""
 
 import json
 from collections.abc import Callable
 from enum import Enum
 from math import inf
+from pathlib import Path
 from typing import Any, TypeVar
 
-from flashtrain.training.errors import TrainingError
+from .errors import InputError
 
 EnumT = TypeVar("EnumT", bound=Enum)
 ItemT = TypeVar("ItemT")
 
 
 class Node:
-    """A value of the document and its path; each access checks what it expects.
+    """A value of the document in `file`, and the key that leads to it; each access checks what it expects."""
 
-    error: the exception of a check that fails.
-    """
-
-    def __init__(self, path: str, value: Any, error: type[TrainingError]) -> None:
-        self.path = path
+    def __init__(self, file: Path, key: str, value: Any) -> None:
+        self.file = file
+        self.key = key
         self.value = value
-        self.error = error
 
-    def fail(self, expected: str) -> TrainingError:
+    def fail(self, expected: str) -> InputError:
         shown = json.dumps(self.value)
         got = shown if len(shown) <= 40 else f"{shown[:37]}..."
-        return self.error(f"{self.path or 'document'}: expected {expected}, got {got}")
+        return InputError(self.file, f"{self.key or 'document'}: expected {expected}, got {got}")
 
     def keys(self, *names: str, optional: tuple[str, ...] = ()) -> "list[Node]":
         """The members `names` of an object, which may also have `optional` keys, but no others."""
@@ -34,18 +32,18 @@ class Node:
             raise self.fail("an object")
         for name in names:
             if name not in self.value:
-                raise self.error(f"{self._member(name)}: missing")
+                raise InputError(self.file, f"{self._member(name)}: missing")
         for name in self.value:
             if name not in (*names, *optional):
                 known = ", ".join((*names, *optional))
-                raise self.error(f"{self._member(name)}: unknown; expected only {known}")
+                raise InputError(self.file, f"{self._member(name)}: unknown; expected only {known}")
         return [self._child(name) for name in names]
 
     def member(self, name: str) -> "Node":
         if not isinstance(self.value, dict):
             raise self.fail("an object")
         if name not in self.value:
-            raise self.error(f"{self._member(name)}: missing")
+            raise InputError(self.file, f"{self._member(name)}: missing")
         return self._child(name)
 
     def optional(self, name: str) -> "Node | None":
@@ -53,15 +51,15 @@ class Node:
         return self._child(name) if name in self.value else None
 
     def _child(self, name: str) -> "Node":
-        return Node(self._member(name), self.value[name], self.error)
+        return Node(self.file, self._member(name), self.value[name])
 
     def _member(self, name: str) -> str:
-        return f"{self.path}.{name}" if self.path else name
+        return f"{self.key}.{name}" if self.key else name
 
     def items(self, parse: "Callable[[Node], ItemT]") -> tuple[ItemT, ...]:
         if not isinstance(self.value, list):
             raise self.fail("a list")
-        return tuple(parse(Node(f"{self.path}[{i}]", item, self.error)) for i, item in enumerate(self.value))
+        return tuple(parse(Node(self.file, f"{self.key}[{i}]", item)) for i, item in enumerate(self.value))
 
     def members(self, parse: "Callable[[Node], ItemT]") -> dict[str, ItemT]:
         """The members of an object of any keys."""

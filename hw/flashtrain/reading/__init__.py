@@ -1,0 +1,17 @@
+"""Files of others as data: the one reader of input files, with limits that hold before it reads.
+
+It takes regular files only. A file that is wrong is an :class:`InputError`. This names the file, what was
+expected, and where it is possible the line or the key. `flashtrain.reading.arrays` reads NumPy's files.
+"""
+
+from .document import Node
+from .errors import FlashtrainError, InputError
+from .json_text import json_value, read_document, read_json
+from .regular_file import begins_with, read_bytes
+from .text import read_lines, read_text
+from .toml_text import read_toml, toml_value
+
+__all__ = [
+    "FlashtrainError", "InputError", "Node", "begins_with", "json_value", "read_bytes", "read_document",
+    "read_json", "read_lines", "read_text", "read_toml", "toml_value",
+]  # fmt: skip
