@@ -65,13 +65,24 @@ def processor(options: argparse.Namespace) -> Processor | None:
     return Processor(options.flops, options.bandwidth or inf)
 
 
+SHOWN_SHARE = 0.01
+"""The least part of the bytes with which an operator without FLOPs is named."""
+
+
 def capture_text(capture: "Capture") -> str:
-    """One line of what was captured."""
+    """A line of what was captured, and one of the operators whose FLOPs were not counted."""
     r = capture.recording
-    return (
+    counted = (
         f"{r.model}, batch {r.batch}: {r.parameter_count:,} parameters, {len(r.operations):,} operations,"
         f" {r.flops:,} FLOP; {len(r.saves):,} saved storages of {r.saved_bytes:,} bytes"
     )
+    shares = r.uncounted_shares
+    if not shares:
+        return counted
+    shown = [f"{name} {share:.1%}" for name, share in shares.items() if share >= SHOWN_SHARE]
+    if rest := list(shares.values())[len(shown) :]:
+        shown.append(f"{len(rest)} others {sum(rest):.1%}")
+    return f"{counted}\nno formula for FLOPs, with their part of all bytes: {', '.join(shown)}"
 
 
 def capture_document(capture: "Capture") -> dict[str, object]:
@@ -84,4 +95,5 @@ def capture_document(capture: "Capture") -> dict[str, object]:
         "flops": r.flops,
         "saved_storages": len(r.saves),
         "saved_bytes": r.saved_bytes,
+        "uncounted": r.uncounted_shares,
     }

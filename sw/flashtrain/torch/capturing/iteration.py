@@ -181,6 +181,7 @@ def _recording(
         ),
         buffer_bytes=sum(storages.values()),
         workspace_bytes=recorder.workspace_bytes,
+        uncounted={name: size for name, size in recorder.uncounted.most_common() if size},
     )
 
 

@@ -27,6 +27,7 @@ def captured_profile(
         operations=tuple(_operation(each, processor) for each in recording.operations),
         tensors=tuple(_tensor(save, last) for save in saves),
         resident_bytes=_resident_bytes(recording, optimizer),
+        uncounted=recording.uncounted_shares,
     )
 
 

@@ -1,6 +1,7 @@
 """Records the operations of an iteration: what each takes, makes, saves and needs again."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from flashtrain.torch.capturing.flops import flops_of
 from flashtrain.torch.capturing.module_spans import ModuleSpans
 from flashtrain.torch.capturing.ratios import measured_ratios
 from flashtrain.torch.capturing.recording import LOSS
@@ -95,6 +97,8 @@ class Recorder(TorchDispatchMode):
         self.saves: list[OpenSave] = []
         self.gradients: dict[str, int] = {}
         """The operation of the backward pass that completes the gradient of a parameter, by its name."""
+        self.uncounted: Counter[str] = Counter()
+        """See `recording.Recording`."""
         self.inputs = inputs
         self.backward = False
         self._spans = spans
@@ -132,9 +136,12 @@ class Recorder(TorchDispatchMode):
         given = _tensors(result)
         operation.seconds += self._now(given) - begin
         self._made(func, given, operation)
-        work = work_of(func, args, kwargs, result, taken, given)
+        flops = flops_of(func, args, kwargs, result)
+        work = work_of(func, flops or 0, taken, given)
         if work.flops or work.bytes:
             operation.work.append(work)
+        if flops is None:
+            self.uncounted[str(func.overloadpacket)] += int(work.bytes)
         self._note_touched(taken + given)
         return result
 

@@ -109,6 +109,8 @@ class Recording:
     - `buffer_bytes`: of the model's buffers.
     - `workspace_bytes`: the most that one operation of the dispatcher takes and gives, beside weights and
       saved storages.
+    - `uncounted`: the bytes that operators without a formula for their FLOPs move, by the name of the
+      operator, most first.
     """
 
     model: str
@@ -119,6 +121,13 @@ class Recording:
     inputs: tuple[RecordedInput, ...]
     buffer_bytes: int
     workspace_bytes: int
+    uncounted: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @cached_property
+    def uncounted_shares(self) -> dict[str, float]:
+        """The parts of all bytes that operators without a formula move, by the name of the operator."""
+        total = sum(operation.bytes for operation in self.operations)
+        return {name: size / total for name, size in self.uncounted.items()}
 
     @cached_property
     def flops(self) -> int:

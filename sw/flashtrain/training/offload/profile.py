@@ -83,6 +83,7 @@ class Profile:
 
     - `tensors`: each saved storage once, in the order of `SavedTensor.made`; parameters are left out.
     - `resident_bytes`: always in memory: weights, gradients, optimizer state and workspace.
+    - `uncounted`: operators that count no FLOPs for the lack of a formula, with their part of the bytes.
 
     Raises `OffloadError` with the tensor or operation at fault.
     """
@@ -92,6 +93,7 @@ class Profile:
     operations: tuple[ProfiledOperation, ...]
     tensors: tuple[SavedTensor, ...]
     resident_bytes: int = 0
+    uncounted: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         require_batch(self.batch)

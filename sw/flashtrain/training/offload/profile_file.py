@@ -16,14 +16,17 @@ A file is one JSON object (UTF-8)::
         {"name": "saved/0", "bytes": 1048576, "made": 0, "released": 1, "uses": [7],
          "element_bytes": 4, "relu": false, "ratios": {"window32": 1.16}},
         ...
-      ]
+      ],
+      "uncounted": {"aten.gelu": 0.083, ...}
     }
 
 ``phase`` is forward or backward. ``made`` is the index of the forward operation that makes the tensor, and
 ``released`` that of the last forward operation that needs it. ``uses`` are the indices of the backward
 operations that need it, ascending. ``relu``: a ReLU made it. ``ratios``: for each codec that was measured,
-the bytes of the tensor per byte stored. ``released`` (default: ``made``), ``element_bytes`` (4), ``relu``
-(false) and ``ratios`` (none) may be left out. All other keys are required, and no others are allowed.
+the bytes of the tensor per byte stored. ``uncounted``: operators that count no FLOPs for the lack of a
+formula, with their part of the bytes that all operators move. ``released`` (default: ``made``),
+``element_bytes`` (4), ``relu`` (false), ``ratios`` and ``uncounted`` (none) may be left out. All other keys
+are required, and no others are allowed.
 """
 
 from pathlib import Path
@@ -61,6 +64,7 @@ def profile_document(profile: Profile) -> dict[str, Any]:
             for each in profile.operations
         ],
         "tensors": [_tensor_document(tensor) for tensor in profile.tensors],
+        **({"uncounted": dict(profile.uncounted)} if profile.uncounted else {}),
     }
 
 
@@ -81,10 +85,17 @@ def _profile(document: Node) -> Profile:
     document.member("format").exactly(FORMAT)
     document.member("version").exactly(VERSION)
     _, _, model, batch, resident, operations, tensors = document.keys(
-        "format", "version", "model", "batch", "resident_bytes", "operations", "tensors"
-    )
+        "format", "version", "model", "batch", "resident_bytes", "operations", "tensors",
+        optional=("uncounted",),
+    )  # fmt: skip
+    uncounted = document.optional("uncounted")
     return Profile(
-        model.name(), batch.positive(), operations.items(_operation), tensors.items(_tensor), resident.count()
+        model.name(),
+        batch.positive(),
+        operations.items(_operation),
+        tensors.items(_tensor),
+        resident.count(),
+        uncounted.members(Node.positive_number) if uncounted else {},
     )
 
 
