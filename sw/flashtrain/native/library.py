@@ -23,16 +23,17 @@ def native_library(
     sources: Sequence[Path],
     functions: Mapping[str, Signature],
     cache: UserCache | None = None,
+    options: Sequence[str] = (),
 ) -> ctypes.CDLL:
     """Compile `sources` (`.cpp` files and the headers that they include), and load the result.
 
-    cache: another one than the user's.
+    cache: another one than the user's. options: of the compiler, beside `OPTIONS`.
 
     `functions`: the signatures of its `extern "C"` functions. Raises `ToolError` with the end of the log if
     something does not compile.
     """
     compiler, files = cxx_compiler(), read_sources(sources)
-    key = content_key(files_key(files), compiler_version(compiler), *OPTIONS)
+    key = content_key(files_key(files), compiler_version(compiler), *OPTIONS, *options)
     cache = cache or user_cache()
     work = sum(map(len, files.values()))
     file = f"lib{name}.so"
@@ -42,7 +43,7 @@ def native_library(
         seconds = cache.seconds_of(KIND, work)
         expected = "5 to 60 s" if seconds is None else about(seconds)
         with progress(f"compiling {name} with {Path(compiler).name} (done once, {expected})"):
-            run([compiler, *OPTIONS, *units, "-o", folder / file], folder / "build.log", name)
+            run([compiler, *OPTIONS, *options, *units, "-o", folder / file], folder / "build.log", name)
 
     library = cache.build(KIND, name, key, f"library {name}", build, work) / file
     cache.settle()

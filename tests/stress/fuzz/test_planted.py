@@ -14,8 +14,10 @@ from flashtrain.host.functional.queues import PortQueues
 from flashtrain.host.functional.storage import Storage
 from flashtrain.host.functional.submission_entry import SubmissionEntry
 from flashtrain.host.functional.zones import StreamZones
+from flashtrain.numerics.codec import decode_page
+from flashtrain.numerics.codec.elements import stored_slices
 from flashtrain.spec import Port, Status, ZoneState
-from flashtrain.spec.codec import CHECK_BYTES, Header, page_check
+from flashtrain.spec.codec import CHECK_BYTES, Refusal, page_check, slice_user_bytes
 from flashtrain.spec.registers import DOORBELL_BASE, MAX_STREAMS, sq_tail_doorbell
 from flashtrain.spec.streams import Codec
 from flashtrain.stress.fuzz import Disagreement
@@ -205,20 +207,29 @@ def exact_ignored(patch):
 
 def pages_of_two_appends(patch):
     """A read of the last pages of one append and the first ones of the next."""
-    patch.setattr(Header, "stands_at", lambda self, index, pages: True)
+
+    def decode(pages, codec, out):
+        end, slice_bytes = stored_slices(out.nbytes, codec), slice_user_bytes(codec)
+        decoded = [decode_page(page, codec, end) for page in pages]
+        parts = [part for part in decoded if not isinstance(part, Refusal)]
+        for header, part in parts:
+            out[slice_bytes * header.first :][: len(part)] = np.frombuffer(part, np.uint8)
+        return len(parts) == len(pages)
+
+    patch.setattr(executor, "decode", decode)
 
 
 def damaged_page_taken(patch):
     """The check of a page is always right."""
 
-    def decode_page(page, codec, end):
-        fixed = page.copy()
-        check = page_check(page[:-CHECK_BYTES].tobytes()).to_bytes(CHECK_BYTES, "little")
-        fixed[-CHECK_BYTES:] = np.frombuffer(check, np.uint8)
-        return right(fixed, codec, end)
+    def decode(pages, codec, out):
+        for page in pages:
+            check = page_check(page[:-CHECK_BYTES].tobytes()).to_bytes(CHECK_BYTES, "little")
+            page[-CHECK_BYTES:] = np.frombuffer(check, np.uint8)
+        return right(pages, codec, out)
 
-    right = executor.decode_page
-    patch.setattr(executor, "decode_page", decode_page)
+    right = executor.decode
+    patch.setattr(executor, "decode", decode)
 
 
 def a_refused_read_past_its_buffer(patch):
@@ -239,7 +250,7 @@ def rounding_down(patch):
 
     def encode(data, codec, page_bytes):
         if codec is Codec.ROUND16:
-            data = (np.frombuffer(data, np.uint32) & 0xFFFF_0000).tobytes()
+            data = (data.view(np.uint32) & 0xFFFF_0000).view(np.uint8)
         return right(data, codec, page_bytes)
 
     right = executor.encode

@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.numerics.codec import decode_page, encode
+from flashtrain.numerics.compiled.codec import decode, encode
 from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
-from flashtrain.spec.codec import Refusal, slice_user_bytes
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportFilter
@@ -157,7 +156,7 @@ class Executor:
     def _append_encoded(
         self, entry: SubmissionEntry, content: StreamContent, index: int, pointer: int
     ) -> tuple[Status, int]:
-        pages = encode(self._data(entry).tobytes(), self._codec(entry), self._page_bytes)
+        pages = encode(self._data(entry), self._codec(entry), self._page_bytes)
         bound = self._config.coded_bound(entry.blocks, self._codec(entry))
         if status := content.zones.append_encoded(index, len(pages), bound):
             return status, 0
@@ -181,16 +180,8 @@ class Executor:
         self.counters[Counter.PAGES_READ] += entry.blocks - lost
         if lost:
             return Status.UNRECOVERED_READ_ERROR
-        codec, data = self._codec(entry), self._data(entry)
-        scale = slice_user_bytes(codec)
-        end = entry.length // scale
-        for number, page in enumerate(pages):
-            decoded = decode_page(page, codec, end)
-            if isinstance(decoded, Refusal) or not decoded[0].stands_at(number, len(pages)):
-                return Status.CODED_PAGE_ERROR
-            header, part = decoded
-            data[scale * header.first :][: len(part)] = np.frombuffer(part, np.uint8)
-        return Status.SUCCESS
+        whole = decode(pages, self._codec(entry), self._data(entry))
+        return Status.SUCCESS if whole else Status.CODED_PAGE_ERROR
 
     def _codec(self, entry: SubmissionEntry) -> Codec:
         """The codec of a command's data."""
@@ -292,17 +283,17 @@ class Executor:
             start = pointer + row * row_blocks
             pages = np.zeros((len(of_batch) * row_blocks, g.page_bytes), np.uint8)
             lost = source.storage.read(index, start, pages).reshape(-1, g.planes, g.channels)
-            state = pages.reshape(-1, g.planes, g.channels, g.page_bytes)
-            after = self._dies.update(start // row_blocks, _by_channel(state), _by_channel(of_batch))
+            state = _by_channel(pages.reshape(-1, g.planes, g.channels, g.page_bytes))
+            copies = self._dies.update(start // row_blocks, state, _by_channel(of_batch))
             damaged = np.broadcast_to(lost.any(axis=1, keepdims=True), lost.shape).reshape(-1)
             content.storage.append_tiles(
                 index,
                 start,
-                _by_page(after.state, g.page_bytes).reshape(pages.shape),
+                _by_page(state, g.page_bytes).reshape(pages.shape),
                 content.generation,
                 damaged,
             )
-            of_batch[:, : entry.copies] = _by_page(after.copies, g.page_bytes)[:, : entry.copies]
+            of_batch[:, : entry.copies] = _by_page(copies, g.page_bytes)[:, : entry.copies]
             faults = faults or bool(lost.any())
         return faults
 

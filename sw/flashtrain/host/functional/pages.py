@@ -25,7 +25,7 @@ class Owner(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """What a program leaves beside the data; without `owner` if it was interrupted."""
+    """The trace of a program beside the data; without `owner` if it was interrupted."""
 
     owner: Owner | None
     updated: bool

@@ -1,0 +1,169 @@
+// Steps of tiles: the micro-programs of flashtrain.spec.optimizer on arrays, and the statistics of gradients.
+//
+// Every operation is rounded once. A loop has one operation, so that a compiler can fuse none of them.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "clones.h"
+
+namespace {
+
+constexpr int BLOCK = 256;        // parameters at a time, so that all values stay in the nearest cache
+constexpr int MOST_VALUES = 64;   // inputs, constants and results of a program
+constexpr int SUMS = 8;           // PARTIAL_SUMS
+constexpr uint32_t NAN_BITS = 0x7FC00000, INFINITY_BITS = 0x7F800000, SIGN = 0x80000000;
+
+// Numbers as in flashtrain.spec.optimizer.
+enum Op : int32_t { MUL, ADD, SUB, FMA, DIV, SQRT };
+enum Format : int32_t { FP32, FP16, BF16 };
+
+using Block = float[BLOCK];
+
+inline uint32_t bits_of(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+inline float float_of(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+inline float canonical(float value) { return value != value ? float_of(NAN_BITS) : value; }
+
+inline float from_float16(uint32_t half) {
+  const uint32_t magnitude = half & 0x7FFF;
+  const uint32_t finite = bits_of(float_of(magnitude << 13) * 0x1p112f);
+  const uint32_t bits = magnitude > 0x7C00 ? NAN_BITS : magnitude == 0x7C00 ? INFINITY_BITS : finite;
+  return magnitude > 0x7C00 ? float_of(bits) : float_of(bits | (half & 0x8000) << 16);
+}
+
+inline uint16_t to_float16(float value) {
+  const uint32_t bits = bits_of(value), magnitude = bits & ~SIGN;
+  const uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
+  const uint32_t normal = (magnitude + 0xC8000FFF + (magnitude >> 13 & 1)) >> 13;
+  const uint32_t finite = magnitude < 0x38800000 ? subnormal : normal;
+  const uint32_t half = magnitude >= 0x47800000 ? 0x7C00 : finite;
+  return magnitude > INFINITY_BITS ? 0x7E00 : half | (bits >> 16 & 0x8000);
+}
+
+inline uint16_t to_bfloat16(float value) {
+  const uint32_t bits = bits_of(value);
+  const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+  return (bits & ~SIGN) > INFINITY_BITS ? NAN_BITS >> 16 : rounded;
+}
+
+}  // namespace
+
+extern "C" {
+
+// An operation: its kind, and the numbers of its operands among inputs, constants and results.
+struct Operation {
+  int32_t op, operands[3];
+};
+
+struct Step {
+  int32_t operations, arrays, parameters;
+  int32_t gradient_format, copy_format;
+  int32_t first_constant, constants, first_result;
+  int32_t outputs[3];  // the numbers of the new arrays
+  float constant[8];
+  Operation operation[MOST_VALUES];
+};
+
+struct Statistics {
+  int64_t nans, infinities, tiles;
+  float largest;
+  float squares[SUMS];
+};
+
+// Step tiles in their order, in place; `tile`: the number of each, `die`: that of its statistics.
+CLONES void flashtrain_tiles(const Step* step, int64_t tiles, const int64_t* tile, const int64_t* die,
+                             float* states, int64_t state_words, const uint8_t* gradients, uint8_t* copies,
+                             int64_t gradient_bytes, Statistics* statistics) {
+  alignas(64) Block values[MOST_VALUES];
+  const float* operand[MOST_VALUES];
+  const int64_t n = step->parameters;
+  for (int k = 0; k < step->constants; ++k) {
+    for (int i = 0; i < BLOCK; ++i) values[step->first_constant + k][i] = step->constant[k];
+  }
+  for (int number = 0; number < MOST_VALUES; ++number) operand[number] = values[number];
+  for (int64_t each = 0; each < tiles; ++each) {
+    float* state = states + tile[each] * state_words;
+    const uint8_t* sent = gradients + tile[each] * gradient_bytes;
+    uint8_t* copy = copies + tile[each] * gradient_bytes;
+    Statistics& own = statistics[die[each]];
+    uint32_t largest = bits_of(own.largest);
+    int64_t nans = 0, infinities = 0;
+    alignas(64) float squares[SUMS];
+    std::memcpy(squares, own.squares, sizeof squares);
+    for (int64_t start = 0; start < n; start += BLOCK) {
+      const int count = n - start < BLOCK ? int(n - start) : BLOCK;
+      for (int k = 0; k < step->arrays; ++k) operand[k] = state + k * n + start;
+      float* g = values[3];
+      switch (step->gradient_format) {
+        case FP32: std::memcpy(g, sent + 4 * start, 4 * count); break;
+        case FP16: {
+          uint16_t halves[BLOCK];
+          std::memcpy(halves, sent + 2 * start, 2 * count);
+          for (int i = 0; i < count; ++i) g[i] = from_float16(halves[i]);
+          break;
+        }
+        default: {
+          uint16_t halves[BLOCK];
+          std::memcpy(halves, sent + 2 * start, 2 * count);
+          for (int i = 0; i < count; ++i) g[i] = canonical(float_of(uint32_t(halves[i]) << 16));
+        }
+      }
+      int of_nan = 0, of_infinity = 0;
+      for (int i = 0; i < count; ++i) {
+        const uint32_t magnitude = bits_of(g[i]) & ~SIGN;
+        of_nan += magnitude > INFINITY_BITS;
+        of_infinity += magnitude == INFINITY_BITS;
+        const uint32_t number = magnitude > INFINITY_BITS ? 0 : magnitude;
+        largest = number > largest ? number : largest;
+      }
+      nans += of_nan, infinities += of_infinity;
+      int i = 0;
+      for (; i + SUMS <= count; i += SUMS) {
+        for (int k = 0; k < SUMS; ++k) squares[k] = __builtin_fmaf(g[i + k], g[i + k], squares[k]);
+      }
+      for (int k = 0; i + k < count; ++k) squares[k] = __builtin_fmaf(g[i + k], g[i + k], squares[k]);
+      for (int o = 0; o < step->operations; ++o) {
+        const Operation& operation = step->operation[o];
+        const float *a = operand[operation.operands[0]], *b = operand[operation.operands[1]];
+        const float* c = operand[operation.operands[2]];
+        float* __restrict result = values[step->first_result + o];
+        switch (operation.op) {
+          case MUL: for (int i = 0; i < count; ++i) result[i] = canonical(a[i] * b[i]); break;
+          case ADD: for (int i = 0; i < count; ++i) result[i] = canonical(a[i] + b[i]); break;
+          case SUB: for (int i = 0; i < count; ++i) result[i] = canonical(a[i] - b[i]); break;
+          case FMA: for (int i = 0; i < count; ++i) result[i] = canonical(__builtin_fmaf(a[i], b[i], c[i])); break;
+          case DIV: for (int i = 0; i < count; ++i) result[i] = canonical(a[i] / b[i]); break;
+          default: for (int i = 0; i < count; ++i) result[i] = canonical(__builtin_sqrtf(a[i]));
+        }
+      }
+      for (int k = 0; k < step->arrays; ++k) {
+        std::memcpy(state + k * n + start, operand[step->outputs[k]], 4 * count);
+      }
+      const float* w = operand[step->outputs[0]];
+      if (step->copy_format != FP32) {
+        uint16_t halves[BLOCK];
+        if (step->copy_format == FP16) {
+          for (int i = 0; i < count; ++i) halves[i] = to_float16(w[i]);
+        } else {
+          for (int i = 0; i < count; ++i) halves[i] = to_bfloat16(w[i]);
+        }
+        std::memcpy(copy + 2 * start, halves, 2 * count);
+      }
+    }
+    for (int k = 0; k < SUMS; ++k) own.squares[k] = canonical(squares[k]);
+    own.largest = float_of(largest);
+    own.nans += nans, own.infinities += infinities, own.tiles += 1;
+  }
+}
+
+}  // extern "C"

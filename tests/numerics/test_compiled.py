@@ -1,0 +1,119 @@
+"""The kernels in C++ give what the NumPy of `flashtrain.numerics` gives, bit for bit."""
+
+import numpy as np
+import pytest
+
+from flashtrain.numerics import Constants, codec, copy_of, gradient_values, update
+from flashtrain.numerics.codec.elements import stored_slices
+from flashtrain.numerics.compiled import codec as compiled
+from flashtrain.numerics.compiled.tiles import STATISTICS, TileStep
+from flashtrain.numerics.statistics import add_squares
+from flashtrain.spec.codec import CODED, PageHeader, Refusal, slice_user_bytes
+from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
+
+from .codec_helpers import like_activations, with_check
+
+DTYPES = {GradientFormat.FP32: np.uint32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
+
+
+@pytest.fixture
+def random(seed):
+    return np.random.default_rng(seed)
+
+
+def appended(random, coded, page_bytes, most=20_000):
+    """The data of an append: whole pages, like activations."""
+    data = like_activations(random, int(random.integers(1, most)), coded)
+    return np.frombuffer(data + bytes(-len(data) % page_bytes), np.uint8)
+
+
+@pytest.mark.parametrize("coded", CODED)
+@pytest.mark.parametrize("page_bytes", [512, 4096])
+def test_appends(coded, page_bytes, random):
+    for _ in range(10):
+        data = appended(random, coded, page_bytes)
+        pages = codec.encode(data.tobytes(), coded, page_bytes)
+        assert np.array_equal(compiled.encode(data, coded, page_bytes), pages)
+        out = np.zeros_like(data)
+        assert compiled.decode(pages, coded, out)
+        assert out.tobytes() == codec.decode(pages, coded, data.nbytes)
+
+
+def decoded_by_pages(pages, coded, out):
+    """As a read does it: up to the first page that is refused, or does not stand at its place."""
+    end = stored_slices(out.nbytes, coded)
+    for number, page in enumerate(pages):
+        decoded = codec.decode_page(page, coded, end)
+        if isinstance(decoded, Refusal) or not decoded[0].stands_at(number, len(pages)):
+            return False
+        header, part = decoded
+        out[slice_user_bytes(coded) * header.first :][: len(part)] = np.frombuffer(part, np.uint8)
+    return True
+
+
+@pytest.mark.parametrize("coded", CODED)
+def test_damaged_pages(coded, random):
+    """Any bit of a header or of the rest; the check is wrong, or made right again."""
+    refused = 0
+    for _ in range(200):
+        data = appended(random, coded, 512, 1000)
+        pages = codec.encode(data.tobytes(), coded, 512)
+        page = pages[random.integers(len(pages))]
+        page[random.integers(random.choice([PageHeader.BYTES, 512]))] ^= 1 << random.integers(8)
+        if random.random() < 0.8:
+            with_check(page)
+        out, expected = np.zeros_like(data), np.zeros_like(data)
+        whole = decoded_by_pages(pages, coded, expected)
+        assert compiled.decode(pages, coded, out) == whole
+        assert np.array_equal(out, expected)
+        refused += not whole
+    assert 0 < refused < 200
+
+
+def any_floats(random, shape):
+    """Numbers of any bits, and some that steps meet."""
+    plausible = (random.standard_normal(shape) * 2.0 ** random.integers(-140, 100, shape)).astype(np.float32)
+    any_bits = random.integers(0, 1 << 32, shape, np.uint32).view(np.float32)
+    return np.where(random.random(shape) < 0.3, any_bits, plausible)
+
+
+@pytest.mark.parametrize("code", OptimizerCode)
+@pytest.mark.parametrize("copy", CopyFormat)
+@pytest.mark.parametrize("gradient", GradientFormat)
+def test_tiles(code, copy, gradient, random):
+    """Several tiles on two dies, in an order; words behind the parameters' stay as they are."""
+    program = PROGRAMS[code]
+    n, arrays = int(random.integers(1, 700)), len(program.outputs)
+    words = 3 * 700
+    constants = Constants(code, tuple(any_floats(random, len(program.constants))))
+    state = any_floats(random, (5, words))
+    gradients = np.zeros((5, 4 * words), np.uint8)
+    sent = any_floats(random, (5, n)).view(np.uint32)
+    sent = (sent >> 16).astype(np.uint16) if gradient is not GradientFormat.FP32 else sent
+    gradients[:, : sent.nbytes // 5] = sent.view(np.uint8)
+    tiles, dies = np.array([3, 0, 4]), np.array([1, 0, 1])
+    statistics = np.zeros(2, STATISTICS)
+    statistics["squares"] = np.abs(any_floats(random, (2, 8)))
+    copies, new, before = np.zeros_like(gradients), state.copy(), statistics.copy()
+    TileStep(constants, gradient, copy, n).run(tiles, dies, new.view(np.uint8), gradients, copies, statistics)
+    for tile, die in zip(tiles, dies, strict=True):
+        dtype = np.float32 if gradient is GradientFormat.FP32 else DTYPES[gradient]
+        g = gradient_values(sent[tile].view(dtype))
+        parts = {Input(k).name.lower(): state[tile, k * n : (k + 1) * n] for k in range(arrays)}
+        after = update(constants, g, **parts, copy=CopyFormat.NONE)
+        expected = [array for array in (after.w, after.m, after.v) if array is not None]
+        found = new[tile, : arrays * n].reshape(arrays, n)
+        assert np.array_equal(found.view(np.uint32), np.array(expected).view(np.uint32))
+        rounded = copy_of(after.w, copy)
+        assert rounded is None or copies[tile, : 2 * n].tobytes() == rounded.tobytes()
+        nan = np.isnan(g)
+        before[die]["nans"] += np.count_nonzero(nan)
+        before[die]["infinities"] += np.count_nonzero(np.isinf(g))
+        before[die]["largest"] = max(before[die]["largest"], np.abs(g[~nan]).max(initial=np.float32(0)))
+        before[die]["squares"] = add_squares(before[die]["squares"], g)
+        before[die]["tiles"] += 1
+    for name in STATISTICS.names or ():
+        assert statistics[name].tobytes() == before[name].tobytes(), name
+    untouched = np.setdiff1d(np.arange(5), tiles)
+    assert np.array_equal(new[untouched].view(np.uint32), state[untouched].view(np.uint32))
+    assert np.array_equal(new[:, arrays * n :].view(np.uint32), state[:, arrays * n :].view(np.uint32))
