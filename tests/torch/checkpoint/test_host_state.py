@@ -73,7 +73,7 @@ def test_random_numbers(state):
 
 def test_sampler():
     one, other = (ResumableSampler(range(20), seed) for seed in (5, 6))
-    order = iter(one)
+    order = one.batches(one, 1)
     begun = [next(order) for _ in range(7)]
     HostState(sampler=other).restore(HostState(sampler=one).pack())
     assert begun + list(other) == list(ResumableSampler(range(20), 5))

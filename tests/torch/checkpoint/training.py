@@ -63,7 +63,7 @@ class Training:
     def run(self, on_step=lambda number: None) -> None:
         """Train to the end; on_step is called before each step."""
         while self._sampler.epoch < EPOCHS:
-            for x, y in self._loader:
+            for x, y in self._sampler.batches(self._loader):
                 number = self._schedule.last_epoch
                 self.optimizer.zero_grad()
                 loss = nn.functional.mse_loss(self.model(x), y)

@@ -173,7 +173,7 @@ def test_run_resumes_in_the_middle_of_an_epoch(device):
     def batches(sampler, count):
         loader, found = DataLoader(data, batch_size=4, sampler=sampler), []
         while len(found) < count:
-            for batch in loader:
+            for batch in sampler.batches(loader):
                 found.append(batch.tolist())
                 if len(found) == count:
                     break

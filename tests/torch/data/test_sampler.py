@@ -1,6 +1,9 @@
 """`ResumableSampler`: each epoch has all samples, in an order that the state brings back."""
 
+from collections.abc import Iterable, Iterator
+
 import pytest
+from torch.utils.data import DataLoader
 
 from flashtrain.torch import ResumableSampler
 from flashtrain.training.errors import DataError, SeedError
@@ -10,48 +13,124 @@ def sampler(count=11, **options):
     return ResumableSampler(range(count), **options)
 
 
+def loader(own: ResumableSampler, batch_size: int = 1, **options) -> DataLoader:
+    return DataLoader(range(len(own)), batch_size, sampler=own, collate_fn=list, **options)
+
+
+def indices(own: ResumableSampler, ahead: Iterable[list[int]] | None = None) -> list[int]:
+    """What a training takes of the rest of the epoch."""
+    return [index for batch in own.batches(ahead or loader(own), 1) for index in batch]
+
+
+class FetchesAhead:
+    """As accelerate's loader: each batch is given when the next one has been fetched, the last one excepted."""
+
+    def __init__(self, batches: DataLoader, ahead: int = 1) -> None:
+        self._batches, self._ahead = batches, ahead
+        self.batch_size = batches.batch_size
+
+    def __iter__(self) -> Iterator[list[int]]:
+        waiting = []
+        for batch in self._batches:
+            waiting.append(batch)
+            if len(waiting) > self._ahead:
+                yield waiting.pop(0)
+        yield from waiting
+
+
 def test_epochs():
     own, again = sampler(seed=5), sampler(seed=5)
     epochs = [list(own) for _ in range(3)]
     assert all(sorted(epoch) == list(range(11)) for epoch in epochs)
     assert epochs[0] != epochs[1] != epochs[2]
-    assert [list(again) for _ in range(3)] == epochs
+    assert [indices(again) for _ in range(3)] == epochs
     assert list(sampler(seed=6)) != epochs[0]
     assert list(sampler(shuffle=False)) == list(range(11))
-    assert len(own) == 11 and (own.epoch, own.position) == (3, 0)
+    assert len(again) == 11 and (again.epoch, again.position) == (3, 0)
 
 
-def test_state_between_any_two_samples():
-    whole = sampler(seed=5)
-    order = [index for _ in range(3) for index in whole]
-    for drawn in range(22):
-        own, found = sampler(seed=5), []
-        while len(found) < drawn:
-            for index in own:
-                found.append(index)
-                if len(found) == drawn:
+LOADERS = {
+    "plain": loader,
+    "a batch ahead": lambda own, size: FetchesAhead(loader(own, size)),
+    "an epoch ahead": lambda own, size: FetchesAhead(loader(own, size), ahead=100),
+}
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_state_is_that_of_the_batches_that_were_taken(kind: str, size: int):
+    order = [index for whole in [sampler(seed=5)] for _ in range(3) for index in list(whole)]
+    for taken in range(1, 2 * (11 // size)):
+        own, found, count = sampler(seed=5), [], 0
+        while count < taken:
+            for batch in own.batches(LOADERS[kind](own, size)):
+                found += batch
+                count += 1
+                if count == taken:
                     break
         resumed = sampler(seed=1)
         resumed.load_state_dict(own.state_dict())
         while len(found) < 33:
-            found += list(resumed)
+            found += indices(resumed)
         assert found == order
+
+
+def test_workers_that_fetch_ahead():
+    own, whole = sampler(seed=5), list(sampler(seed=5))
+    batches = own.batches(loader(own, 2, num_workers=1, prefetch_factor=3, multiprocessing_context="fork"))
+    found = next(batches) + next(batches)
+    resumed = sampler()
+    resumed.load_state_dict(own.state_dict())
+    assert own.position == 4 and found + indices(resumed) == whole
+    assert found + [index for batch in batches for index in batch] == whole
+
+
+def test_a_trainer_that_iterates_itself():
+    """It counts at each step."""
+    own, whole = sampler(seed=5), list(sampler(seed=5))
+    for number, batch in enumerate(FetchesAhead(loader(own, 3))):
+        own.take(3)
+        assert own.position == min(3 * (number + 1), 11)
+        resumed = sampler()
+        resumed.load_state_dict(own.state_dict())
+        assert list(resumed) == whole[own.position :], batch
+    assert sorted(own) == list(range(11)) and own.epoch == 1
+
+
+def test_draws_that_nobody_counts_have_no_state():
+    own = sampler(seed=5)
+    before = own.state_dict()
+    for _ in loader(own, 3):
+        with pytest.raises(
+            DataError, match=r"expected `for batch in sampler.batches\(loader\)`, or `sampler.t"
+        ):
+            own.state_dict()
+    own.load_state_dict(before)
+    assert own.state_dict() == before
+
+
+def test_loaders_that_will_not_do():
+    own = sampler()
+    with pytest.raises(DataError, match="a batch of the loader has None samples; expected `batch_size`"):
+        next(own.batches([[1]]))
+    with pytest.raises(DataError, match="the loader draws from another sampler; expected this one"):
+        next(own.batches(loader(sampler())))
 
 
 def test_an_epoch_that_was_left_early_is_over():
     own, other = sampler(seed=5), sampler(seed=5)
-    next(iter(own))
+    next(own.batches(loader(own)))
     list(other)
-    assert list(own) == list(other)
+    assert indices(own) == list(other)
 
 
 def test_one_iteration_at_a_time():
-    own = sampler()
-    first = iter(own)
-    next(first)
-    next(iter(own))
-    with pytest.raises(DataError, match="another iteration of the sampler has begun"):
+    for own in (sampler(), sampler()):
+        first = iter(own) if own.epoch else own.batches(loader(own))
         next(first)
+        next(iter(own))
+        with pytest.raises(DataError, match="another iteration of the sampler has begun"):
+            next(first)
 
 
 @pytest.mark.parametrize(

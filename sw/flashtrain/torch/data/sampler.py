@@ -1,6 +1,6 @@
 """`ResumableSampler`: the order of samples, and the place in it, which can be saved."""
 
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,13 @@ class ResumableSampler(Sampler[int]):
     shuffle: False for the order of the source. An iteration goes through the rest of the epoch after
     :meth:`load_state_dict`, and through a whole epoch otherwise; one that was left early is over.
 
-    A `DataLoader` without workers draws a batch when it is asked for. The state between two batches is thus
-    that behind the first one.
+    Loaders may draw samples long before the training takes them. So the place is counted where batches are
+    taken: iterate over :meth:`batches`, or call :meth:`take` at each step of a trainer that iterates itself.
 
     Members
     -------
     epoch: the number of the epoch.
-    position: samples of this epoch that were drawn.
+    position: samples of this epoch that the training has taken.
     """
 
     def __init__(self, source: Sized, seed: int = 0, shuffle: bool = True) -> None:
@@ -34,27 +34,58 @@ class ResumableSampler(Sampler[int]):
         self.position = 0
         self._iterations = 0  # the number of the newest one
         self._begun = False
+        self._is_counted = True  # the batches of the newest iteration
+        self._is_awaited = False  # an iteration, by a loader whose batches are counted
 
     def __len__(self) -> int:
         """The samples of a whole epoch."""
         return self._count
 
     def __iter__(self) -> Iterator[int]:
-        if self._begun:
-            self._end_epoch()
-        self._begun = True
+        if not self._is_awaited:
+            self._begin()
+            self._is_counted = False
+        self._is_awaited = False
         self._iterations += 1
-        own, order = self._iterations, self._order()
-        while self.position < self._count:
-            index = int(order[self.position])
-            self.position += 1
-            yield index
-            if own != self._iterations:
-                raise DataError("another iteration of the sampler has begun; expected one at a time")
+        own = self._iterations
+        for index in self._order()[self.position :]:
+            yield int(index)
+            self._require_newest(own)
+
+    def batches(self, loader: Iterable[Any], batch_size: int | None = None) -> Iterator[Any]:
+        """The batches of `loader`, which draws from this sampler, each counted when it is taken.
+
+        batch_size: samples that a batch takes from the sampler, by default `loader.batch_size`, of all
+        processes for a loader of `accelerate`. :class:`DataError` for a loader of another sampler.
+        """
+        size = batch_size or getattr(loader, "total_batch_size", getattr(loader, "batch_size", None))
+        if not isinstance(size, int) or size < 1:
+            raise DataError(f"a batch of the loader has {size!r} samples; expected `batch_size`")
+        self._begin()
+        self._is_counted = self._is_awaited = True
+        own = self._iterations + 1
+        for batch in loader:
+            self._require_newest(own)
+            self.take(size)
+            yield batch
+        self._require_newest(own)
         self._end_epoch()
 
+    def take(self, samples: int) -> None:
+        """Count samples that the training takes now: those of a batch, of all processes that share it."""
+        self.position = min(self.position + samples, self._count)
+        self._is_counted = True
+
     def state_dict(self) -> dict[str, Any]:
-        """Seed, epoch and position, for :meth:`load_state_dict` of a sampler of as many samples."""
+        """Seed, epoch and position, for :meth:`load_state_dict` of a sampler of as many samples.
+
+        :class:`DataError` if samples were drawn and nobody counts which of them the training has taken.
+        """
+        if not self._is_counted:
+            raise DataError(
+                "the samples were drawn by a loader whose batches nobody counts; expected"
+                " `for batch in sampler.batches(loader)`, or `sampler.take` at each step"
+            )
         return {
             "seed": self._seed,
             "shuffle": self._shuffle,
@@ -81,7 +112,19 @@ class ResumableSampler(Sampler[int]):
         self._seed, self._shuffle = given["seed"], given["shuffle"]
         self.epoch, self.position = given["epoch"], given["position"]
         self._iterations += 1
-        self._begun = False
+        self._begun, self._is_counted = False, True
+
+    def _begin(self) -> None:
+        """Begin an iteration: of the next epoch, if one of this epoch has begun."""
+        if self._begun:
+            self._end_epoch()
+        self._begun = True
+
+    def _require_newest(self, iteration: int) -> None:
+        if self._is_awaited:
+            raise DataError("the loader draws from another sampler; expected this one")
+        if iteration != self._iterations:
+            raise DataError("another iteration of the sampler has begun; expected one at a time")
 
     def _end_epoch(self) -> None:
         self.epoch += 1
