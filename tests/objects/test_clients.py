@@ -4,6 +4,7 @@ import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 
 from flashtrain.objects.filesystem import FlashFileSystem
+from tests.host.test_processes import in_fork
 from tests.objects.helpers import connect
 from tests.objects.model import content
 
@@ -75,3 +76,29 @@ def test_a_client_is_pickled(fs):
     again = pickle.loads(pickle.dumps(fs))
     assert again.cat("objects/x") == b"x" and again.address == fs.address
     again.close()
+
+
+def test_a_file_that_is_being_written_stays_with_its_process(fs):
+    """A forked process neither appends to it nor names or drops it; it writes objects of its own."""
+    file = fs.open("objects/mine", "wb", block_size=512)
+    file.write(b"m" * 5000)
+
+    def work() -> None:
+        refused = [in_fork(lambda: file.write(b"x"))[0], in_fork(file.commit)[0]]
+        file.close()
+        fs.pipe("objects/other", b"o" * 5000)
+        fs.close()
+        assert refused == ["ForeignProcess"] * 2
+
+    assert in_fork(work) == ("NoneType", "None")
+    file.write(b"m" * 5000)
+    file.close()
+    assert content(fs) == {"objects/mine": b"m" * 10_000, "objects/other": b"o" * 5000}
+
+
+def test_a_connection_belongs_to_its_process(target):
+    with target.host() as host:
+        before = host.identify(1)
+        assert in_fork(lambda: host.identify(1))[0] == "ForeignProcess"
+        assert in_fork(host.close)[0] == "NoneType"
+        assert host.identify(1) == before

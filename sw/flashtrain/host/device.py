@@ -285,9 +285,16 @@ class Device:
 
         return StreamRefresh(table, use, set_pin, zones.start, self._journal)
 
-    @serialised
     def close(self) -> None:
-        """Disable the controller without waiting for commands in flight, and close a Link that it owns."""
+        """Disable the controller without waiting for commands in flight, and close a Link that it owns.
+
+        The call does nothing in a forked process, to which the device does not belong.
+        """
+        if self.link.own:
+            self._close()
+
+    @serialised
+    def _close(self) -> None:
         try:
             if self._dispatcher.enabled:
                 self.disable()
@@ -396,6 +403,7 @@ class Device:
         Its blocks are freed with the last reference to the array and its views. :class:`BufferFull` when
         there is no room; :class:`ArrayError` for an impossible shape or dtype.
         """
+        self.link.require_own()
         return self._buffer.array(shape if isinstance(shape, tuple) else (shape,), dtype)
 
     def address_of(self, array: NDArray) -> int:

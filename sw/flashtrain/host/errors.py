@@ -26,6 +26,10 @@ class DeviceClosed(HostError):
     """The device was closed or disabled before the operation could finish."""
 
 
+class ForeignProcess(HostError):
+    """A device, its image or a connection is used by another process than the one that opened it."""
+
+
 class RecoveryError(HostError):
     """The content of the flash cannot be recovered; recovery has changed nothing."""
 

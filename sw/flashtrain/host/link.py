@@ -12,13 +12,17 @@ from flashtrain.spec import ConfigError, FmsConfig
 
 from .errors import HostError
 from .image import FlashImage
+from .process import ProcessOwned
 
 AFTER_POWER_CYCLE = 0xDB
 """Simulated devices fill the tensor buffer with this byte after a loss of power: its content is undefined."""
 
 
-class Link(ABC):
+class Link(ProcessOwned, ABC):
     """A way to a device: the functional model, the simulated RTL, later hardware.
+
+    It belongs to the process that opened it. In a forked process any access is :class:`ForeignProcess`, and
+    :meth:`close` does nothing.
 
     The register map is `flashtrain.spec.registers`; doorbells are registers. An access that AXI answers with
     SLVERR raises :class:`RegisterError`:
@@ -93,6 +97,16 @@ class Link(ABC):
         The time continues from the file's clock. :class:`HostError` for a Link without this function.
         """
         raise HostError(f"{type(self).__name__} cannot keep its flash in an image")
+
+    def adopt(self) -> None:
+        """Use, in a forked process, the copy of a simulated device that the fork has made.
+
+        The two devices have nothing in common. The process ends by `os._exit`, without a :meth:`close`:
+        threads of the simulator were not forked. :class:`HostError` for a device with an image, which is not copied.
+        """
+        if self.image is not None:
+            raise HostError("a forked process has no copy of the image of a device; expected one without")
+        self.own = True
 
     @abstractmethod
     def close(self) -> None:

@@ -182,7 +182,7 @@ class ModelLink(FunctionalLink):
         return records
 
     def close(self) -> None:
-        if not self._closed:
+        if self.own and not self._closed:
             self._before += self._kernel.now
             self._kernel.close()
         super().close()

@@ -8,6 +8,8 @@ from typing import Any, Self
 from fsspec import AbstractFileSystem
 from fsspec.spec import AbstractBufferedFile
 
+from flashtrain.host.process import ProcessOwned
+
 from .read import StoredObject
 from .store import Store
 
@@ -26,15 +28,18 @@ class ObjectReader(AbstractBufferedFile):
         return self._stored.read(start, end)
 
 
-class ObjectWriter(io.BufferedIOBase):
+class ObjectWriter(ProcessOwned, io.BufferedIOBase):
     """An object that gets its name, and replaces one that has it, when the file is closed.
 
     Without that nothing is there. :meth:`discard` drops it, and so does an error that leaves the `with` block
-    or passes while the file is closed. A file that nobody closes is dropped, too.
+    or passes while the file is closed. A file that nobody closes is dropped, too. It belongs to the process
+    that opened it: in a forked one a write is :class:`ForeignProcess`, and its end changes nothing.
 
     - autocommit: False in a transaction, which gives the name at its end.
     - discarded: it never gets a name.
     """
+
+    thing = "the open file of an object"
 
     def __init__(
         self, fs: AbstractFileSystem, store: Store, path: str, exclusive: bool, autocommit: bool, batch: int
@@ -62,6 +67,7 @@ class ObjectWriter(io.BufferedIOBase):
     def write(self, data: Any, /) -> int:
         if self.closed:
             raise ValueError("write to a closed file")
+        self.require_own()
         view = memoryview(data).cast("B")
         length = len(view)
         while self._buffer and len(self._buffer) + len(view) >= self._batch:
@@ -82,7 +88,7 @@ class ObjectWriter(io.BufferedIOBase):
         if self.closed:
             return
         error = sys.exc_info()[1]
-        if error is not None and error is not self._error:
+        if not self.own or (error is not None and error is not self._error):
             self.discard()
             return
         try:
@@ -104,7 +110,8 @@ class ObjectWriter(io.BufferedIOBase):
         """Give the object up."""
         if not self._named and not self.discarded:
             self.discarded = True
-            self._store.discard([self._unnamed])
+            if self.own:
+                self._store.discard([self._unnamed])
         self._buffer = bytearray()
         super().close()
 
@@ -118,7 +125,7 @@ class ObjectWriter(io.BufferedIOBase):
         return self
 
     def __del__(self) -> None:
-        if hasattr(self, "_error") and not self.closed:
+        if self.own and hasattr(self, "_error") and not self.closed:
             warnings.warn(f"{self.path}: never closed, so it has not got its name", ResourceWarning, 2)
             self.discard()
 
@@ -132,6 +139,8 @@ class ObjectWriter(io.BufferedIOBase):
 
 def commit_all(store: Store, files: list[ObjectWriter]) -> None:
     """Give the objects of these files their names, all or none."""
+    for file in files:
+        file.require_own()
     store.name([file._unnamed for file in files])
     for file in files:
         file._named = True

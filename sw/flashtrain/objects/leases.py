@@ -1,14 +1,18 @@
 """The claims of clients to zones, and whether those clients are alive."""
 
-import os
 import secrets
 import time
+
+from flashtrain.host.process import Inherited
 
 from .state import State, ZoneKey, ZoneNote
 
 
-class Leases:
-    """A claim ends when this client has seen no sign of life of its owner for the time of a lease.
+class Leases(Inherited):
+    """Claims of this client, and of others.
+
+    A claim of another one ends when this client has seen no sign of life of its owner for the time of a
+    lease.
 
     Hosts may differ in their time of day, as each measures a time that has passed.
     """
@@ -16,14 +20,11 @@ class Leases:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._seen: dict[ZoneKey, tuple[ZoneNote, float]] = {}
-        self._process, self._owner = 0, ""
+        self.forked()
 
-    @property
-    def owner(self) -> str:
-        """The name of this client in the notes of zones; a forked process has another one."""
-        if self._process != os.getpid():
-            self._process, self._owner = os.getpid(), secrets.token_hex(8)
-        return self._owner
+    def forked(self) -> None:
+        """Have a name of its own."""
+        self.owner = secrets.token_hex(8)
 
     def observe(self, state: State) -> None:
         """Look at the claims of a state that has just been read."""

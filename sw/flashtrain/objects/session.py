@@ -1,13 +1,13 @@
 """`Session`: one connection to a target, opened when it is needed."""
 
 import errno
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock
 
+from flashtrain.host.process import Inherited
 from flashtrain.nvme.client.authentication import Offer
 from flashtrain.nvme.client.host import DEFAULT_HOST as DEFAULT_HOST_NQN
 from flashtrain.nvme.client.host import Host
@@ -37,8 +37,8 @@ class Target:
     lease: float = 60.0
 
 
-class Session:
-    """A connection that threads share by turns.
+class Session(Inherited):
+    """A connection that threads share by turns. A forked process opens one of its own.
 
     The target ends a connection that is silent for half a lease (keep alive). So no command of a client that
     was suspended arrives after another one has taken its claims.
@@ -52,8 +52,11 @@ class Session:
         self.lock = RLock()
         self.number = 0
         self._host: Host | None = None
-        self._process = 0
         self._used = 0.0
+
+    def forked(self) -> None:
+        """Begin without a connection, and with a lock that no thread of the other process holds."""
+        self.lock, self._host = RLock(), None
 
     def close(self) -> None:
         """End the connection; the next command opens another one."""
@@ -64,7 +67,7 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        return self._host is not None and self._process == os.getpid()
+        return self._host is not None
 
     @contextmanager
     def commands(self, only: int | None = None) -> Iterator[Host]:
@@ -90,13 +93,10 @@ class Session:
 
     def _connected(self) -> Host:
         silent = time.monotonic() - self._used
-        if self._process != os.getpid():
-            self._host = None  # the socket belongs to the parent of this process
-        elif silent > self.target.lease / 3:
+        if silent > self.target.lease / 3:
             self.close()
         if self._host is None:
             self._host = self._open()
-            self._process = os.getpid()
             self.number += 1
         return self._host
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import RLock
 
+from flashtrain.host.process import Inherited
 from flashtrain.host.streams.stored import Extent
 from flashtrain.spec import Access
 
@@ -37,7 +38,7 @@ class Unnamed:
     extents: list[Extent] = field(default_factory=list)
 
 
-class Store:
+class Store(Inherited):
     """The objects of a target. Threads use it by turns.
 
     - target: how to reach it; names: the stream that has the names.
@@ -52,6 +53,10 @@ class Store:
         self._space = Space(self.names, self.leases)
         self._reclaim = Reclaim(self._session, self.names, self.leases, self._space)
         self._writing: set[Unnamed] = set()
+
+    def forked(self) -> None:
+        """Leave the objects that are being written to the process that writes them."""
+        self._writing = set()
 
     @property
     def lock(self) -> RLock:

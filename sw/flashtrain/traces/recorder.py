@@ -102,6 +102,10 @@ class RecordingLink(Link):
     def seconds(self) -> int:
         return self._link.seconds
 
+    def adopt(self) -> None:
+        super().adopt()
+        self._link.adopt()
+
     def read_register(self, address: int) -> int:
         return self._link.read_register(address)
 

@@ -17,6 +17,7 @@ from flashtrain.sim.trace.trace import Kind
 from flashtrain.spec import Port, preset
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.registers import Register, sq_tail_doorbell
+from tests.host.test_processes import in_fork
 
 CONFIG = preset("tiny")
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
@@ -51,6 +52,15 @@ def held(link: RtlLink) -> dict[Place, bytes]:
 def link() -> Iterator[RtlLink]:
     with RtlLink(CONFIG, MEMORY_BYTES) as link:
         yield link
+
+
+def test_a_forked_process_has_no_device_unless_it_adopts_the_copy(link: RtlLink) -> None:
+    before = link.cycles
+    accesses = (link.power_cycle, lambda: link.read_register(0), link.wait, lambda: link.run(1))
+    assert {in_fork(access)[0] for access in accesses} == {"ForeignProcess"}
+    assert in_fork(link.close) == ("NoneType", "None")
+    assert in_fork(lambda: (link.adopt(), link.run(100)))[0] == "tuple"
+    assert link.cycles == before
 
 
 def test_the_controller_is_as_new_and_the_flash_is_not(link: RtlLink, seed: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
-from flashtrain.host import FunctionalLink, StaleHandle, StreamFull, open_device
+from flashtrain.host import ForeignProcess, FunctionalLink, StaleHandle, StreamFull, open_device
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import UPDATE_NODE, Codec
 from flashtrain.torch import FlashDataset, ResumableSampler
@@ -248,7 +248,7 @@ def test_numbers_of_samples(device):
 def test_worker_processes_are_refused(device, context):
     data = FlashDataset(torch.arange(8), device)
     loader = DataLoader(data, num_workers=1, multiprocessing_context=context)
-    with pytest.raises(DataError, match=r"expected DataLoader\(num_workers=0\)"):
+    with pytest.raises(ForeignProcess, match=r"the process that opened it.*DataLoader\(num_workers=0\)"):
         next(iter(loader))
 
 

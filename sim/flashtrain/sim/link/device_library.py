@@ -10,6 +10,7 @@ from threading import RLock
 from typing import Any
 
 from flashtrain.host.errors import DeviceClosed
+from flashtrain.host.process import ProcessOwned
 
 _U32, _U64, _I32, _POINTER = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int32, ctypes.c_void_p
 
@@ -56,12 +57,13 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-class DeviceLibrary:
+class DeviceLibrary(ProcessOwned):
     """The functions `flashtrain_...` of the library at `path`, as attributes without that prefix.
 
     A library holds one device in its static data, so each instance loads a copy. The file of the copy is
     deleted as soon as it is loaded: nothing is left behind however the process ends. Calls from several
-    threads run one after the other. :class:`DeviceClosed` for every call after :meth:`unload`.
+    threads run one after the other. :class:`DeviceClosed` for every call after :meth:`unload`, and
+    :class:`ForeignProcess` in a forked process.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,6 +96,8 @@ class DeviceLibrary:
 
     def _serialised(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
+            if not self.own:  # before the lock, which a thread of the other process may hold
+                raise self.foreign()
             with self._lock:
                 if self._library is None:
                     raise DeviceClosed("the Link to the simulated device is closed")

@@ -349,7 +349,13 @@ class RtlLink(Link):
     def set_tracing(self, on: bool) -> None:
         self._library.set_tracing(on)
 
+    def adopt(self) -> None:
+        super().adopt()
+        self._library.own = True
+
     def close(self) -> None:
+        if not self.own:
+            return
         image, self._image = self._image, None
         if image is not None:
             self._library.array_end_image()

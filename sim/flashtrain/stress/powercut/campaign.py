@@ -198,6 +198,7 @@ class _Run:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the original ends its judges
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
+            self._link.adopt()
             self._link.time, self._link.on_time = None, self._link.fail
             document: dict[str, Any] = {"survival": asdict(self._survive(device, self._link.cycles))}
         except FlashtrainError as wrong:

@@ -53,6 +53,10 @@ class FailingLink(Link):
     def seconds(self) -> int:
         return self._inner.seconds
 
+    def adopt(self) -> None:
+        super().adopt()
+        self._inner.adopt()
+
     def read_register(self, address: int) -> int:
         value = self._inner.read_register(address)
         self._look()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from flashtrain.checkpoint.errors import CheckpointError, NoCheckpoint
+from flashtrain.host.process import ProcessOwned
 
 from .append_writer import AppendWriter
 from .appended import AppendedCheckpoints
@@ -33,11 +34,14 @@ def flash_file(
     raise CheckpointError(f"mode is {mode!r}; expected 'rb' or 'wb'")
 
 
-class FileWriter(io.RawIOBase):
+class FileWriter(ProcessOwned, io.RawIOBase):
     """A file that becomes a checkpoint when it is closed, and never does after an exception in its `with`.
 
-    A file that is not closed is dropped with its last reference.
+    A file that is not closed is dropped with its last reference. In a forked process a write is
+    :class:`flashtrain.host.ForeignProcess`, and the end of the file changes nothing.
     """
+
+    thing = "the file of a checkpoint"
 
     def __init__(self, writer: AppendWriter) -> None:
         super().__init__()
@@ -51,6 +55,7 @@ class FileWriter(io.RawIOBase):
     def write(self, data: Any, /) -> int:
         if self.closed:
             raise ValueError("write to a closed file")
+        self.require_own()
         given = memoryview(data).cast("B")
         for start in range(0, len(given), CHUNK_BYTES):
             self._chunk += given[start : start + CHUNK_BYTES]
@@ -64,7 +69,7 @@ class FileWriter(io.RawIOBase):
 
     def close(self) -> None:
         """Wait until the checkpoint is in the store."""
-        if not self.closed:
+        if self.own and not self.closed:
             try:
                 self._append(self._chunk)
                 self._writer.finish()
@@ -92,7 +97,8 @@ class FileWriter(io.RawIOBase):
     def _abandon(self) -> None:
         """Close without a checkpoint, unless there is one already."""
         try:
-            self._writer.abandon()
+            if self.own:
+                self._writer.abandon()
         finally:
             super().close()
 

@@ -83,6 +83,7 @@ class FunctionalLink(Link):
 
     def pass_time(self, seconds: float) -> None:
         """Advance the time: programmed data age by `seconds`."""
+        self._require_open()
         before = self.seconds
         self._seconds += seconds
         if self._image is not None:
@@ -91,6 +92,7 @@ class FunctionalLink(Link):
         self.write_register(Register.TIME, now % (1 << 32))
 
     def wait(self, max_cycles: int | None = None) -> bool:
+        self._require_open()
         return bool(self._interrupts & self._registers[Register.INTERRUPT_MASK])
 
     def run(self, cycles: int) -> None:
@@ -124,11 +126,14 @@ class FunctionalLink(Link):
         return self._image
 
     def use_image(self, image: FlashImage) -> None:
+        self._require_open()
         self._image = image
         self._seconds = image.clock
         self._flash = StoredFlash(self._config, image, lambda: self.seconds)
 
     def close(self) -> None:
+        if not self.own:
+            return
         self._closed = True
         if self._image is not None:
             self._image.close()
@@ -257,6 +262,8 @@ class FunctionalLink(Link):
     def _require_open(self) -> None:
         if self._closed:
             raise DeviceClosed("the Link is closed")
+        if not self.own:
+            raise self.foreign()
 
 
 LINKS["functional"] = FunctionalLink

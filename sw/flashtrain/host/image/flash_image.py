@@ -39,6 +39,7 @@ from flashtrain.spec.image import (
 from flashtrain.spec.node_text import node_of, node_text
 
 from ..errors import ImageDamaged, ImageError, ImageMismatch
+from ..process import ProcessOwned
 
 _PUNCH_HOLE = 3  # FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE
 
@@ -60,7 +61,7 @@ class StoredPage(NamedTuple):
     damaged: bool
 
 
-class FlashImage:
+class FlashImage(ProcessOwned):
     """The arrays of a device in a file that this process has locked.
 
     Each change is one write to the page cache of the operating system, so an end of the process loses none.
@@ -70,6 +71,8 @@ class FlashImage:
     - new: the file was created for this device, and everything in it is erased.
     - clock: a time in seconds that nothing in the file is younger than.
     """
+
+    thing = "the image of a flash"
 
     def __init__(self, path: Path, descriptor: int, geometry: Geometry, serial: bytes, new: bool) -> None:
         self.path = path
@@ -91,6 +94,13 @@ class FlashImage:
                 raise self.failed(error.strerror) from error
             finally:
                 os.close(self.descriptor)
+
+    def forked(self) -> None:
+        """Close the file: the lock ends with the process that opened the image."""
+        super().forked()
+        if self._open:
+            self._open = False
+            os.close(self.descriptor)
 
     # The clock.
 
@@ -262,6 +272,7 @@ class FlashImage:
         self._write(at, sealed(layout, at, *fields))
 
     def _read(self, at: int, size: int) -> bytes:
+        self.require_own()
         try:
             raw = os.pread(self.descriptor, size, at)
         except OSError as error:
@@ -271,6 +282,7 @@ class FlashImage:
         return raw
 
     def _write(self, at: int, raw: bytes) -> None:
+        self.require_own()
         try:
             written = os.pwrite(self.descriptor, raw, at)
             while written < len(raw):

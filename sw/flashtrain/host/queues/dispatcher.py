@@ -71,11 +71,17 @@ Parameters = ParamSpec("Parameters")
 def serialised(
     method: Callable[Concatenate[SelfT, Parameters], ResultT],
 ) -> Callable[Concatenate[SelfT, Parameters], ResultT]:
-    """A method under the lock of `self._dispatcher`: one thread at a time executes it."""
+    """A method under the lock of `self._dispatcher`: one thread at a time executes it.
+
+    :class:`ForeignProcess` in a forked process, without a wait: a thread that holds the lock was not forked.
+    """
 
     @wraps(method)
     def locked(self: SelfT, *args: Parameters.args, **kwargs: Parameters.kwargs) -> ResultT:
-        with self._dispatcher.lock:
+        dispatcher = self._dispatcher
+        if not dispatcher.link.own:
+            raise dispatcher.link.foreign()
+        with dispatcher.lock:
             return method(self, *args, **kwargs)
 
     return locked

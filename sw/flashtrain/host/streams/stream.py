@@ -239,6 +239,7 @@ class DeviceStream:
     @property
     def note(self) -> bytes:
         """The note that was recorded with the stream's present generation; empty without one."""
+        self._dispatcher.link.require_own()
         return b"" if self._journal is None else self._journal.entry(self.nsid).note
 
     @property

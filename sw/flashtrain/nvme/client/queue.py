@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from flashtrain.host.process import ProcessOwned
 from flashtrain.nvme.errors import ProtocolError
 from flashtrain.nvme.wire.commands import Answer, Entry, SglType, parse_answer
 from flashtrain.nvme.wire.digest import digest
@@ -49,11 +50,14 @@ class _Sent:
     received: bytearray
 
 
-class ClientQueue:
+class ClientQueue(ProcessOwned):
     """One connection. `in_capsule` is the most data that a capsule may carry.
 
-    :class:`ProtocolError` when the target ends the connection, with its reason.
+    :class:`ProtocolError` when the target ends the connection, with its reason. :class:`ForeignProcess` in a
+    forked process.
     """
+
+    thing = "the connection to a target"
 
     def __init__(self, sock: socket.socket, digests: Flags = Flags(0), in_capsule: int = 8192) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -75,6 +79,11 @@ class ClientQueue:
         self._digests = answer.digests
 
     def close(self) -> None:
+        self.socket.close()
+
+    def forked(self) -> None:
+        """Close the socket: the connection ends when the process that opened it closes its own."""
+        super().forked()
         self.socket.close()
 
     @property
@@ -123,6 +132,7 @@ class ClientQueue:
 
     def _capsule(self, entry: Entry, data: bytes | memoryview = b"") -> tuple[int, bytes]:
         """A command with its CID, which is in flight from now on, and the bytes of its capsule."""
+        self.require_own()
         cid = self._next_cid
         self._next_cid = (cid + 1) & 0xFFFF
         inside = data if len(data) <= self.in_capsule else b""
@@ -227,6 +237,7 @@ class ClientQueue:
 
     def _receive(self) -> None:
         """Receive what has come; wait if there is nothing."""
+        self.require_own()
         if self._start == self._end:
             self._start = self._end = 0
         elif self._end == len(self._input):

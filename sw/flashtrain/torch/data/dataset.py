@@ -1,9 +1,8 @@
 """`FlashDataset`: samples that the host appends to a stream once, and the core reads."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -29,7 +28,8 @@ class FlashDataset(Dataset[Any]):
     append_port, read_port: by which they are appended and read.
 
     Samples lie one behind the other. A batch reads the blocks that have some of its samples, each once, and
-    consecutive ones together. It serves a `DataLoader` without workers: the device belongs to this process.
+    consecutive ones together. It serves a `DataLoader` without workers: the device belongs to the process
+    that opened it, and workers get :class:`flashtrain.host.ForeignProcess`.
     :class:`DataError` for samples that are not alike, and :class:`StreamFull` without room for all; nothing
     is kept then.
 
@@ -47,7 +47,6 @@ class FlashDataset(Dataset[Any]):
         append_port: Port = Port.HOST,
         read_port: Port = Port.CORE,
     ) -> None:
-        self._process = os.getpid()
         samples = _samples(source)
         try:
             first = next(samples)
@@ -66,21 +65,12 @@ class FlashDataset(Dataset[Any]):
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         """The samples of these numbers, as a `DataLoader` asks for them; all are read at once."""
-        if os.getpid() != self._process:
-            raise DataError(
-                "the device of the data set is open in another process; expected DataLoader(num_workers=0)"
-            )
         size = self.sample_bytes
         starts = [self._number(index) * size for index in indices]
         return [
             self._layout.decode(record)
             for record in self._stored.read([(start, start + size) for start in starts])
         ]
-
-    def __getstate__(self) -> Never:
-        raise DataError(
-            "a data set on a device cannot be copied to another process; expected DataLoader(num_workers=0)"
-        )
 
     @property
     def nbytes(self) -> int:
