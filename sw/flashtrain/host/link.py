@@ -102,7 +102,8 @@ class Link(ProcessOwned, ABC):
         """Use, in a forked process, the copy of a simulated device that the fork has made.
 
         The two devices have nothing in common. The process ends by `os._exit`, without a :meth:`close`:
-        threads of the simulator were not forked. :class:`HostError` for a device with an image, which is not copied.
+        threads of the simulator were not forked. :class:`HostError` for a device with an image, which is not
+        copied.
         """
         if self.image is not None:
             raise HostError("a forked process has no copy of the image of a device; expected one without")

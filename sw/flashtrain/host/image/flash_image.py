@@ -73,6 +73,7 @@ class FlashImage(ProcessOwned):
     """
 
     thing = "the image of a flash"
+    _open = False
 
     def __init__(self, path: Path, descriptor: int, geometry: Geometry, serial: bytes, new: bool) -> None:
         self.path = path
@@ -81,8 +82,8 @@ class FlashImage(ProcessOwned):
         self.layout = ImageLayout(geometry)
         self.serial = serial
         self.new = new
-        self._open = True
         self.clock = self._read_clock()
+        self._open = True  # from now on the descriptor is the image's to close
 
     def close(self) -> None:
         """Write everything to the disk and release the lock; once is enough."""

@@ -51,11 +51,15 @@ def open_image(path: str | Path, config: FmsConfig) -> FlashImage:
         _compare(path, header, config)
         _check_size(path, descriptor, ImageLayout(config.geometry))
         image = FlashImage(path, descriptor, config.geometry, header.serial, new)
-        image.check_blocks()
-        return image
     except BaseException:
         os.close(descriptor)
         raise
+    try:
+        image.check_blocks()
+    except BaseException:
+        image.close()
+        raise
+    return image
 
 
 def image_configuration(path: str | Path) -> FmsConfig | None:
