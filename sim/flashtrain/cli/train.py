@@ -21,6 +21,7 @@ from .command import (
     add_output,
     add_seed,
     add_update,
+    configuration,
 )
 from .console import Console
 from .device import device_for
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "--compare-places measures a step on the dies: it needs --link rtl and --update die"
         )
     _check_image(options, place)
+    configuration(options)  # a mistake in its file is found now, and not after the training in NumPy
     folder: Path = options.output
     require_writable(folder)
     recipe, data = chosen_training(options)
