@@ -8,10 +8,11 @@ from .document import Node
 from .errors import FlashtrainError, InputError
 from .json_text import json_value, read_document, read_json
 from .regular_file import begins_with, read_bytes
+from .repeated import repeated
 from .text import read_lines, read_text
 from .toml_text import read_toml, toml_value
 
 __all__ = [
     "FlashtrainError", "InputError", "Node", "begins_with", "json_value", "read_bytes", "read_document",
-    "read_json", "read_lines", "read_text", "read_toml", "toml_value",
+    "read_json", "read_lines", "read_text", "read_toml", "repeated", "toml_value",
 ]  # fmt: skip

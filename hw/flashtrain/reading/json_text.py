@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from .document import Node
 from .errors import ContentError, FlashtrainError, InputError
 from .limits import INTEGERS, MOST_DIGITS, MOST_JSON_BYTES, MOST_JSON_DEPTH
+from .repeated import repeated
 from .text import read_text
 
 ResultT = TypeVar("ResultT")
@@ -85,9 +86,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object, in which no key may come twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
-        raise ContentError(f"the key {twice!r} comes twice")
+        raise ContentError(f"the key {repeated(name for name, _ in pairs)!r} comes twice")
     return members
 
 

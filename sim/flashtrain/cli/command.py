@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from shlex import quote
 
@@ -12,6 +11,12 @@ from flashtrain.training.sequence.steps import UpdatePlace
 
 from .console import Console
 from .links import LINKS
+
+MOST_COUNT = 10**9
+"""Of iterations, examples or jobs."""
+MOST_SEED = (1 << 63) - 1
+MOST_NUMBER = 1e18
+"""Of a rate, a time or a factor; its reciprocal is the least."""
 
 
 @dataclass(frozen=True)
@@ -113,31 +118,33 @@ def add_output(parser: argparse.ArgumentParser, default: str, what: str) -> None
 
 
 def at_least_one(text: str) -> int:
-    """A positive integer, for `argparse`."""
-    return _at_least(1, text)
+    """An integer from 1 to `MOST_COUNT`, for `argparse`."""
+    return _integer(1, MOST_COUNT, text)
 
 
 def at_least_zero(text: str) -> int:
-    """A number that counts from 0, for `argparse`."""
-    return _at_least(0, text)
+    """An integer from 0 to `MOST_SEED`, for `argparse`."""
+    return _integer(0, MOST_SEED, text)
 
 
 def above_zero(text: str) -> float:
-    """A finite number above 0, for `argparse`."""
+    """A number from 1 / `MOST_NUMBER` to `MOST_NUMBER`, for `argparse`."""
     try:
         number = float(text)
     except ValueError:
         number = 0.0
-    if not 0 < number < inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    if not 1 / MOST_NUMBER <= number <= MOST_NUMBER:
+        limit = f", at most {MOST_NUMBER:g}" if number > MOST_NUMBER else ""
+        raise argparse.ArgumentTypeError(f"expected a number above 0{limit}, got {text!r}")
     return number
 
 
-def _at_least(least: int, text: str) -> int:
+def _integer(least: int, most: int, text: str) -> int:
     try:
         number = int(text)
     except ValueError:
         number = least - 1
-    if number < least:
-        raise argparse.ArgumentTypeError(f"expected an integer of at least {least}, got {text!r}")
+    if not least <= number <= most:
+        limit = f"at most {most}" if number > most else f"at least {least}"
+        raise argparse.ArgumentTypeError(f"expected an integer of {limit}, got {text!r}")
     return number

@@ -11,6 +11,9 @@ from typing import TextIO
 SECONDS_BETWEEN_LINES = 5.0
 """Where stderr is no terminal, progress is a line now and then."""
 
+MOST_OF_AN_ERROR = 1000
+"""Characters: a value in a message may be as long as its file."""
+
 
 class Output:
     """A text stream that may fail: after a failure the text is dropped, and the command continues.
@@ -90,12 +93,21 @@ class Console:
     def error(self, text: str) -> None:
         """One line on stderr, whatever `text` is."""
         self._clear()
-        self._stderr.write(" ".join(text.split()) + "\n")
+        self._stderr.write(f"{one_line(text)}\n")
 
     def _clear(self) -> None:
         if self._width:
             self._stderr.write(f"\r{'':<{self._width}}\r")
             self._width = 0
+
+
+def one_line(text: str) -> str:
+    """The text in a line of at most `MOST_OF_AN_ERROR` characters: of a longer one begin and end."""
+    line = " ".join(text.split())
+    if len(line) <= MOST_OF_AN_ERROR:
+        return line
+    half = MOST_OF_AN_ERROR // 2 - 3
+    return f"{line[:half]} ... {line[-half:]}"
 
 
 def table(columns: tuple[str, ...], rows: list[tuple[str, ...]], left: int = 1) -> str:

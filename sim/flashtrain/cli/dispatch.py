@@ -39,7 +39,7 @@ from . import (
     verilog,
 )
 from .command import Command, add_cache_dir
-from .console import Console, Output
+from .console import Console, Output, one_line
 from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
 
 COMMANDS = (
@@ -87,7 +87,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(USER_ERROR, one_line(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")
 
 
 def run_command(arguments: Sequence[str] | None) -> int:
@@ -104,6 +104,9 @@ def run_command(arguments: Sequence[str] | None) -> int:
         return USER_ERROR
     except OSError as error:
         console.error(f"{name}: {_in_words(error)}")
+        return USER_ERROR
+    except MemoryError:
+        console.error(f"{name}: takes more memory than there is")
         return USER_ERROR
     except KeyboardInterrupt:
         console.error(f"{name}: interrupted")

@@ -8,6 +8,7 @@ from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Profile, load_profile
 from flashtrain.training.offload.flashneuron import LEAST_BYTES
 from flashtrain.training.offload.network_file import is_network, load_network, network_named, network_names
+from flashtrain.training.offload.profile import MOST_BYTES
 from flashtrain.training.offload.samples import SAMPLES
 
 from .command import at_least_one
@@ -57,11 +58,11 @@ def profile_of(options: argparse.Namespace) -> Profile:
 
 def byte_size(text: str) -> int:
     """Bytes, with a unit if there is one, for `argparse`."""
-    match = re.fullmatch(r"([0-9.]+) ?([kMGT]?|[KMGT]i)B?", text)
+    match = re.fullmatch(r"([0-9.]{1,30}) ?([kMGT]?|[KMGT]i)B?", text)
     try:
         size = int(float(match[1]) * UNITS[match[2]]) if match else 0
     except ValueError:
         size = 0
-    if size < 1:
+    if not 0 < size <= MOST_BYTES:
         raise argparse.ArgumentTypeError(f"expected bytes such as 16GB or 512KiB, got {text!r}")
     return size

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import re
 import signal
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 0xFFFF:
+    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > 0xFFFF:
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text!r}")
     return int(text)
 

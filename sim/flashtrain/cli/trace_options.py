@@ -10,7 +10,7 @@ from flashtrain.spec import ConfigError
 from .links import LinkKind
 from .output_folder import require_writable
 
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s)?")
+_TIME = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)(ns|us|µs|ms|s)?")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 WAVES = (".fst", ".vcd")
 
@@ -133,7 +133,7 @@ def _moment(text: str, whole: str) -> Moment | None:
 
 
 def _iterations(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)(?::(\d+))?", text)
+    found = re.fullmatch(r"([0-9]{1,18})(?::([0-9]{1,18}))?", text)
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= first <= last:
         raise argparse.ArgumentTypeError(f"expected N or N:M from 1 on, with N up to M, got {text!r}")

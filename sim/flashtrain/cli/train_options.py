@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from math import inf
 
 from flashtrain.spec import ConfigError
 from flashtrain.training.activation_format import ActivationFormat
@@ -16,6 +15,7 @@ from .known_recipe import known_recipe
 
 DYNAMIC = "dynamic"
 _FIRST_DYNAMIC = 65536.0
+_MOST_SCALE = 2.0**127
 _SCHEDULES = "constant, linear, cosine, step:N:FACTOR; behind warm-up:N, too"
 
 
@@ -95,6 +95,6 @@ def _loss_scale(text: str) -> float | str:
         number = float(text)
     except ValueError:
         number = 0.0
-    if text != DYNAMIC and not 0 < number < inf:
+    if text != DYNAMIC and not 0 < number <= _MOST_SCALE:
         raise argparse.ArgumentTypeError(f"expected {DYNAMIC} or a number above 0, got {text!r}")
     return text if text == DYNAMIC else number

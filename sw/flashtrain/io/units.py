@@ -2,8 +2,10 @@
 
 import re
 
-_SIZE = re.compile(r"(\d+)([kmgt]?)b?", re.IGNORECASE)
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(d|h|m|s|ms|us|ns|sec|msec|usec|nsec)?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,18})([kmgt]?)b?", re.IGNORECASE)
+_TIME = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)(d|h|m|s|ms|us|ns|sec|msec|usec|nsec)?", re.IGNORECASE)
+_MOST = (1 << 62) - 1
+"""Bytes, or nanoseconds."""
 _NANOSECONDS = {
     "d": 86_400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1,
     "sec": 10**9, "msec": 10**6, "usec": 1000, "nsec": 1,
@@ -18,16 +20,17 @@ class ValueMistake(ValueError):
 def size_bytes(text: str) -> int:
     """A positive number of bytes; k, m, g and t are powers of 1024."""
     match = _SIZE.fullmatch(text)
-    if match is None or not int(match[1]):
+    size = 0 if match is None else int(match[1]) << 10 * " kmgt".index(match[2].lower() or " ")
+    if not 0 < size <= _MOST:
         raise ValueMistake("a number of bytes above 0, such as 4k, 64k or 1m")
-    return int(match[1]) << 10 * " kmgt".index(match[2].lower() or " ")
+    return size
 
 
 def nanoseconds(text: str) -> int:
     """A time of at least 1 ns; the units are d, h, m, s, ms, us and ns."""
     match = _TIME.fullmatch(text)
     time = 0 if match is None else round(float(match[1]) * _NANOSECONDS[(match[2] or "s").lower()])
-    if time < 1:
+    if not 0 < time <= _MOST:
         raise ValueMistake("a time above 0, such as 10us, 2ms or 1s")
     return time
 
@@ -45,7 +48,7 @@ class IntegerKind:
         self._most = most
 
     def __call__(self, text: str) -> int:
-        if not re.fullmatch(r"\d+", text) or not self._least <= int(text) <= self._most:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not self._least <= int(text) <= self._most:
             raise ValueMistake(f"an integer from {self._least} to {self._most}")
         return int(text)
 

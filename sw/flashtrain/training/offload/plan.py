@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 
+from flashtrain.reading import repeated
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload.profile import Profile
 from flashtrain.training.offload.storage import Storage
@@ -59,10 +60,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         if len(self.by_name) != len(self.tensors):
-            names = [tensor.name for tensor in self.tensors]
-            raise OffloadError(
-                f"tensors: the name {next(n for n in names if names.count(n) > 1)} is not unique"
-            )
+            twice = repeated(tensor.name for tensor in self.tensors)
+            raise OffloadError(f"tensors: the name {twice} is not unique")
         orders = [tensor.write_order for tensor in self.tensors]
         if orders != sorted(set(orders)):
             raise OffloadError(f"tensors: write_order is {orders}; expected ascending numbers")

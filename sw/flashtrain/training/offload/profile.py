@@ -8,7 +8,11 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from math import isfinite
 
+from flashtrain.reading import repeated
 from flashtrain.training.errors import OffloadError
+
+MOST_BYTES = (1 << 62) - 1
+"""Of a memory, and of all tensors and what else is resident together."""
 
 
 def require_batch(batch: int) -> None:
@@ -99,6 +103,9 @@ class Profile:
         require_batch(self.batch)
         if self.resident_bytes < 0:
             raise OffloadError(f"resident_bytes: expected at least 0, got {self.resident_bytes}")
+        total = self.resident_bytes + sum(tensor.bytes for tensor in self.tensors)
+        if total > MOST_BYTES:
+            raise OffloadError(f"tensors: {total} bytes with resident_bytes; expected at most {MOST_BYTES}")
         if not self.operations:
             raise OffloadError("operations: expected at least one")
         phases = [operation.phase for operation in self.operations]
@@ -108,10 +115,8 @@ class Profile:
                 f"operation {late.name}: forward after backward; expected all forward ones first"
             )
         if len(self.by_name) != len(self.tensors):
-            names = [tensor.name for tensor in self.tensors]
-            raise OffloadError(
-                f"tensors: the name {next(n for n in names if names.count(n) > 1)} is not unique"
-            )
+            twice = repeated(tensor.name for tensor in self.tensors)
+            raise OffloadError(f"tensors: the name {twice} is not unique")
         for tensor in self.tensors:
             self._check(tensor)
         for before, after in pairwise(self.tensors):

@@ -6,7 +6,7 @@ from typing import Any
 
 from flashtrain.reading import Node
 from flashtrain.training.errors import OffloadError
-from flashtrain.training.offload.profile import SavedTensor
+from flashtrain.training.offload.profile import MOST_BYTES, SavedTensor
 
 RAW = "raw"
 """The name of no codec: a byte is stored as a byte."""
@@ -46,10 +46,12 @@ class Storage:
     shared: tuple[SharedPart, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.memory_bytes < 1:
-            raise OffloadError(f"{self.name}: memory_bytes is {self.memory_bytes}; expected at least 1")
-        if self.buffer_bytes < 0:
-            raise OffloadError(f"{self.name}: buffer_bytes is {self.buffer_bytes}; expected at least 0")
+        for name, least in (("memory_bytes", 1), ("buffer_bytes", 0)):
+            count = getattr(self, name)
+            if not least <= count <= MOST_BYTES:
+                raise OffloadError(
+                    f"{self.name}: {name} is {count}; expected at least {least}, at most {MOST_BYTES}"
+                )
         rates: dict[str, float | None] = {
             "write_bytes_per_second": self.write_bytes_per_second,
             "read_bytes_per_second": self.read_bytes_per_second,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
+from flashtrain.reading import repeated
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence.check import SoundnessCheck
 from flashtrain.training.sequence.loops import placeholders, unrolled, unrolled_tensors, with_times
@@ -65,8 +66,7 @@ class TrainingSequence:
         if self.batch < 1:
             raise SequenceError(f"batch: expected at least 1, got {self.batch}")
         if len(self.by_name) != len(self.tensors):
-            names = [tensor.name for tensor in self.tensors]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = repeated(tensor.name for tensor in self.tensors)
             raise SequenceError(f"tensors: the name {twice} is not unique")
         self._check_indices()
         check = SoundnessCheck(self.by_name, self.counts)
