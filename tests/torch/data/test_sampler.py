@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 import pytest
-from torch.utils.data import DataLoader
+import torch
+from torch.utils.data import DataLoader, TensorDataset
 
 from flashtrain.torch import ResumableSampler
 from flashtrain.training.errors import DataError, SeedError
@@ -13,8 +14,13 @@ def sampler(count=11, **options):
     return ResumableSampler(range(count), **options)
 
 
+def _indices(samples: list[tuple[torch.Tensor]]) -> list[int]:
+    return [int(index) for (index,) in samples]
+
+
 def loader(own: ResumableSampler, batch_size: int = 1, **options) -> DataLoader:
-    return DataLoader(range(len(own)), batch_size, sampler=own, collate_fn=list, **options)
+    data = TensorDataset(torch.arange(len(own)))
+    return DataLoader(data, batch_size, sampler=own, collate_fn=_indices, **options)
 
 
 def indices(own: ResumableSampler, ahead: Iterable[list[int]] | None = None) -> list[int]:
@@ -23,7 +29,7 @@ def indices(own: ResumableSampler, ahead: Iterable[list[int]] | None = None) -> 
 
 
 class FetchesAhead:
-    """As accelerate's loader: each batch is given when the next one has been fetched, the last one excepted."""
+    """As the loader of accelerate: it gives a batch when it has fetched the next one, if there is one."""
 
     def __init__(self, batches: DataLoader, ahead: int = 1) -> None:
         self._batches, self._ahead = batches, ahead
