@@ -63,6 +63,30 @@ def images(device="cpu"):
     return model, lambda output: cross_entropy(output, target), torch.rand(4, 3, 8, 8, device=device)
 
 
+class Router(nn.Module):
+    """Chooses by indices alone, as DeepSeek-V3: the node that saved them first ends in the forward pass."""
+
+    def __init__(self, choose):
+        super().__init__()
+        self.gate, self.out, self.choose = nn.Linear(32, 32), nn.Linear(32, 32), choose
+
+    def forward(self, x):
+        scores = self.gate(x).sigmoid()
+        weights = scores.gather(1, self.choose(scores))
+        return self.out(x) * weights.sum(1, keepdim=True)
+
+
+CHOICES = {
+    "topk": lambda scores: scores.topk(8, dim=1)[1],
+    "sort": lambda scores: scores.sort(dim=1)[1],
+    "max": lambda scores: scores.max(dim=1, keepdim=True)[1],
+}
+
+
+def router(name):
+    return Router(CHOICES[name]), lambda y: y.square().mean(), torch.randn(16, 32)
+
+
 MODELS = {"mlp": mlp, "text": text, "images": images}
 
 

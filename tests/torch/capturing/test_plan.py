@@ -1,5 +1,7 @@
 """A plan made from a capture applies to a run: the hooks save the same storages under the same names."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -7,7 +9,7 @@ from flashtrain.host import open_device
 from flashtrain.torch import OffloadActivations, Processor, capture
 from flashtrain.training.offload import RAW, Plan, PlannedTensor, Storage
 
-from .models import MODELS, recurrent
+from .models import CHOICES, MODELS, recurrent, router
 
 
 def gradients(model):
@@ -26,6 +28,25 @@ def every_other(profile):
     return Plan(
         profile.model, profile.fingerprint, "ours", False, storage, tuple(tensors), profile.seconds, 1 << 30
     )
+
+
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_saver_that_ends_in_the_forward_pass(name, first):
+    """Indices are saved once more by those who use them, under the number that they had."""
+    torch.manual_seed(1)
+    model, loss, inputs = router(name)
+    loss(model(inputs)).backward()
+    expected = gradients(model)
+    profile = capture(model, loss, inputs).profile(Processor(1e9))
+    plan = every_other(replace(profile, tensors=profile.tensors[first:]))
+    plan = replace(plan, fingerprint=profile.fingerprint)
+    with open_device("tiny") as device:
+        with OffloadActivations(device, plan, profile=profile) as activations:
+            result = loss(model(inputs))
+        result.backward()
+    assert all(map(torch.equal, gradients(model), expected))
+    assert activations.report().total.offloaded_bytes >= plan.offloaded_bytes
 
 
 @pytest.mark.parametrize("name", [*MODELS, "recurrent"])

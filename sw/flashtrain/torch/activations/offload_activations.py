@@ -25,7 +25,7 @@ from .packed_tensor import PackedTensor
 from .parameter_storages import ParameterStorages
 from .plan import PlanAtWork
 from .report import ActivationReport, ModuleTraffic
-from .saved_storage import ForwardPass, SavedStorage
+from .saved_storage import ForwardPass, SavedStorage, Saving
 from .store import ActivationStore, FlashCopy
 from .view_layout import ViewLayout
 
@@ -89,7 +89,7 @@ class OffloadActivations(saved_tensors_hooks):
         self._min_bytes = self._store.block_bytes if min_bytes is None else min_bytes
         self._parameters = ParameterStorages()
         self._scope = ModuleScope(self._parameters.note)
-        self._storages = WeakStorages[list[weakref.ref[SavedStorage]]]()
+        self._storages = WeakStorages[list[Saving]]()
         self._pass = ForwardPass()
         self._traffic: dict[str, ModuleTraffic] = {}
         self._kept: dict[str, int] = {}
@@ -157,8 +157,8 @@ class OffloadActivations(saved_tensors_hooks):
 
     def _find(self, storage: torch.UntypedStorage, tensor: torch.Tensor) -> SavedStorage | None:
         """The storage as it was saved before, if its content is the same."""
-        for reference in self._storages.get(storage) or ():
-            saved = reference()
+        for saving in self._storages.get(storage) or ():
+            saved = saving.saved
             if saved is not None and saved.counter.matches(tensor):
                 # Rounding is for elements of FP32 alone.
                 if not saved.rounds or tensor.dtype is torch.float32:
@@ -177,11 +177,12 @@ class OffloadActivations(saved_tensors_hooks):
             self._check_end()
             self._pass = ForwardPass()
         owner, nbytes = self._pass, storage.nbytes()
-        name = f"saved/{len(owner.saved)}"
+        number = self._number(storage, tensor)
+        name = f"saved/{number}"
         label = f"{name}, {described(tensor)} of module {module!r},"
         encoding, reason = self._choose(name, tensor.dtype, nbytes, label, is_kept)
         traffic = self._traffic.setdefault(module, ModuleTraffic())
-        saved = SavedStorage(owner, label, storage, counter, encoding, traffic)
+        saved = SavedStorage(owner, number, label, storage, counter, encoding, traffic)
         weakref.finalize(saved, self._end, owner, saved.copy).atexit = False
         self._remember(storage, saved)
         self._memory.live.add(storage)
@@ -213,12 +214,19 @@ class OffloadActivations(saved_tensors_hooks):
         codec = None if planned.codec == RAW else self._codecs.named(planned.codec)
         return self._codecs.encoding(dtype, nbytes, codec), ""
 
+    def _number(self, storage: torch.UntypedStorage, tensor: torch.Tensor) -> int:
+        """The number of a storage in the pass: a new one, or that of an ended saving of the same content."""
+        for saving in self._storages.get(storage) or ():
+            if saving.owner is self._pass and saving.saved is None and saving.counter.matches(tensor):
+                return saving.number
+        return len(self._pass.saved)
+
     def _remember(self, storage: torch.UntypedStorage, saved: SavedStorage) -> None:
         known = self._storages.get(storage)
         if known is None:
             self._storages.put(storage, known := [])
-        known[:] = [reference for reference in known if reference() is not None]
-        known.append(weakref.ref(saved))
+        known[:] = [each for each in known if each.saved is not None or each.is_beside(saved)]
+        known.append(Saving(saved))
 
     def _end(self, owner: ForwardPass, copy: FlashCopy) -> None:
         owner.alive -= 1

@@ -39,6 +39,33 @@ class ForwardPass:
         self.top = self.frontier = 0
 
 
+class Saving:
+    """A saving of a storage, which outlives the :class:`SavedStorage`.
+
+    The node that saved it may end in the forward pass, such as that of `topk` if only its indices are used.
+    A later saving of the same content has the same number then.
+
+    Members
+    -------
+    saved: the saved storage; None when no graph needs it any more.
+    owner, number, counter: of the saved storage.
+    """
+
+    def __init__(self, saved: "SavedStorage") -> None:
+        self._saved = weakref.ref(saved)
+        self.owner = saved.owner
+        self.number = saved.number
+        self.counter = saved.counter
+
+    @property
+    def saved(self) -> "SavedStorage | None":
+        return self._saved()
+
+    def is_beside(self, other: "SavedStorage") -> bool:
+        """Whether it is of the same pass, and another one."""
+        return self.owner is other.owner and self.number != other.number
+
+
 class SavedStorage:
     """A saved storage: in memory, on the flash, or both. Graphs keep it alive, and nothing else does.
 
@@ -58,6 +85,7 @@ class SavedStorage:
     def __init__(
         self,
         owner: ForwardPass,
+        number: int,
         label: str,
         storage: torch.UntypedStorage,
         counter: ChangeCounter,
@@ -65,7 +93,7 @@ class SavedStorage:
         traffic: ModuleTraffic,
     ) -> None:
         self.owner = owner
-        self.number = len(owner.saved)
+        self.number = number
         self.label = label
         self.nbytes = storage.nbytes()
         self.counter = counter
@@ -78,7 +106,7 @@ class SavedStorage:
         self.was_needed = False
         self._last = weakref.ref(storage)
         self._is_original = True
-        owner.saved.append(weakref.ref(self))
+        owner.saved[number:] = [weakref.ref(self), *owner.saved[number + 1 :]]
         owner.alive += 1
 
     @property
