@@ -2,6 +2,7 @@
 
 import weakref
 from dataclasses import replace
+from threading import RLock
 from typing import Self
 
 import torch
@@ -57,6 +58,9 @@ class OffloadActivations(saved_tensors_hooks):
       alone there is none.
     - `min_bytes`: smaller storages stay in memory; by default a block of the stream.
 
+    The hooks see what the thread saves that has entered the context. A module that another one calls is
+    named in a warning and in the report. The backward pass may be in any thread.
+
     :class:`UnsupportedTensor` for a saved tensor whose storage does not hold its values in the memory of the
     CPU, unless `keep` covers it. Zeros of forward-mode differentiation have no bytes and stay as they are.
     :class:`ActivationChanged` in the backward pass for a tensor that was changed in place.
@@ -94,6 +98,7 @@ class OffloadActivations(saved_tensors_hooks):
         self._traffic: dict[str, ModuleTraffic] = {}
         self._kept: dict[str, int] = {}
         self._is_entered = False
+        self._lock = RLock()  # the backward pass may be in another thread, or in several
 
     def __enter__(self) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         if self._is_entered:
@@ -123,12 +128,13 @@ class OffloadActivations(saved_tensors_hooks):
             self._memory.live.now,
             self._store.write_cycles / hz,
             self._store.read_cycles / hz,
+            dict(self._scope.elsewhere),
         )
 
     # Packing.
 
     def _pack(self, tensor: torch.Tensor) -> PackedTensor:
-        with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+        with self._lock, torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
             return self._packed(tensor)
 
     def _packed(self, tensor: torch.Tensor) -> PackedTensor:
@@ -245,7 +251,7 @@ class OffloadActivations(saved_tensors_hooks):
                 f" operation: {packed.label} is at version {packed.counter.now}; expected version"
                 f" {packed.counter.saved} instead"
             )
-        with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+        with self._lock, torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
             return self._unpacked(packed)
 
     def _unpacked(self, packed: PackedTensor) -> torch.Tensor:

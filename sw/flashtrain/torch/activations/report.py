@@ -1,7 +1,7 @@
 """The report of activations on the flash."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 
 @dataclass
@@ -41,6 +41,8 @@ class ActivationReport:
     - `limit_bytes`: `memory_bytes` of the context; None without a limit.
     - `peak_bytes`, `live_bytes`: saved bytes alive in memory, at most and now, whoever keeps them.
     - `write_wait_seconds`, `read_wait_seconds`: simulated time that passed in waits for the device.
+    - `elsewhere`: modules that another thread has called, with its name: their tensors stay in memory, and
+      are not counted.
     """
 
     modules: Mapping[str, ModuleTraffic]
@@ -50,6 +52,7 @@ class ActivationReport:
     live_bytes: int
     write_wait_seconds: float
     read_wait_seconds: float
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def total(self) -> ModuleTraffic:
@@ -67,6 +70,7 @@ class ActivationReport:
         kept = ", ".join(f"{nbytes:,} {reason}" for reason, nbytes in self.kept.items())
         limit = "no limit" if self.limit_bytes is None else f"limit {self.limit_bytes:,}"
         ratio = "" if self.ratio is None else f", ratio {self.ratio:.2f}"
+        elsewhere = ", ".join(f"{module!r} in {thread!r}" for module, thread in self.elsewhere.items())
         lines = [
             f"saved {total.saved_bytes:,} bytes in {total.tensors:,} tensors; parameters and buffers aside",
             f"kept in memory {total.kept_bytes:,}" + (f" ({kept})" if kept else ""),
@@ -77,6 +81,7 @@ class ActivationReport:
             f"alive in memory {self.peak_bytes:,} at most, {limit}; {self.live_bytes:,} now",
             f"waits in simulated time {1000 * self.write_wait_seconds:.3f} ms for writes,"
             f" {1000 * self.read_wait_seconds:.3f} ms for reads",
+            *([f"not offloaded, called in other threads: {elsewhere}"] if elsewhere else []),
             "",
             *self._table(),
         ]
