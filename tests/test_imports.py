@@ -7,6 +7,7 @@ host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  nvm
 training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
 spec <- sweep <- cli;  native <- qemu <- linux.
 spec <- cdriver.
+spec <- writing, and all that write files.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -23,22 +24,23 @@ PORTIONS = [ROOT / root / "flashtrain" for root in ROOTS]
 ALLOWED = {
     "reading": set(),
     "spec": {"reading"},
+    "writing": {"spec"},
     "rtl": {"spec"},
     "native": {"reading", "spec"},
     "numerics": {"spec", "native"},
-    "host": {"reading", "spec", "numerics"},
-    "cdriver": {"spec"},
-    "traces": {"reading", "spec", "host"},
-    "io": {"reading", "spec", "host"},
+    "host": {"reading", "spec", "numerics", "writing"},
+    "cdriver": {"spec", "writing"},
+    "traces": {"reading", "spec", "host", "writing"},
+    "io": {"reading", "spec", "host", "writing"},
     "nvme": {"spec", "host", "io"},
     "objects": {"spec", "host", "nvme"},
     "ssd": {"spec", "native", "traces"},
-    "training": {"reading", "spec", "native", "numerics", "host"},
-    "checkpoint": {"reading", "spec", "numerics", "host", "training"},
+    "training": {"reading", "spec", "native", "numerics", "host", "writing"},
+    "checkpoint": {"reading", "spec", "numerics", "host", "training", "writing"},
     "torch": {"spec", "numerics", "host", "training", "checkpoint"},
     "model": {"spec", "native", "numerics", "host"},
-    "perf": {"reading", "spec", "numerics", "host", "nvme", "model", "training", "checkpoint"},
-    "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd"},
+    "perf": {"reading", "spec", "numerics", "host", "nvme", "model", "training", "checkpoint", "writing"},
+    "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd", "writing"},
     "figures": {
         "spec",
         "numerics",
@@ -49,10 +51,11 @@ ALLOWED = {
         "perf",
         "ssd",
         "platform",
+        "writing",
     },
-    "inspection": {"spec", "numerics", "host", "training", "checkpoint"},
-    "sweep": {"reading", "spec"},
-    "sim": {"reading", "spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
+    "inspection": {"spec", "numerics", "host", "training", "checkpoint", "writing"},
+    "sweep": {"reading", "spec", "writing"},
+    "sim": {"reading", "spec", "rtl", "native", "numerics", "host", "model", "training", "perf", "writing"},
     "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "sim"},
     "qemu": {"spec", "native"},
     "linux": {"spec", "qemu"},
@@ -78,6 +81,7 @@ ALLOWED = {
         "sweep",
         "sim",
         "stress",
+        "writing",
     },
 }
 """What each package may import, beside itself."""

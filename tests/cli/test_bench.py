@@ -5,9 +5,10 @@ import json
 import pytest
 
 from flashtrain.cli import bench
-from flashtrain.cli.bench_results import ResultsError, ResultsFile
+from flashtrain.cli.bench_results import ResultsFile
 from flashtrain.cli.main import main
 from flashtrain.perf.measurement import Cost, Measurement, Result
+from flashtrain.writing import OutputError
 
 
 def result(name: str, configuration: str = "tiny", value: float = 1.0, **options) -> Result:
@@ -84,10 +85,11 @@ def test_another_file_is_not_overwritten(text, measured, tmp_path, capsys):
 
 
 def test_a_file_that_cannot_be_written_is_found_before_the_first_benchmark(measured, capsys):
-    assert main(["bench", "append_erased", "--preset", "tiny", "--output", "/proc/results.json"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["bench", "append_erased", "--preset", "tiny", "--output", "/proc/results.json"])
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("flashtrain bench: /proc/results.json: cannot be written: ")
-    with pytest.raises(ResultsError):
+    assert line.startswith("flashtrain bench: argument --output: /proc: cannot be written: ")
+    with pytest.raises(OutputError):
         ResultsFile(bench.Path("/proc/results.json"))
 
 

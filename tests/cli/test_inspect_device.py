@@ -163,8 +163,6 @@ def test_a_locked_image(tmp_path, capsys):
         (["zones"], "zones: no such file; expected FILE behind the section"),
         (["--link", "rtl"], "expected --scrub beside it"),
         (["--node", "activation"], "node 'activation' has"),
-        (["--figure", "missing/zones.png"], "missing/zones.png: cannot be written"),
-        (["--figure", "zones.odd"], "zones.odd: "),
     ],
 )
 def test_mistakes(arguments, message, unchanged, monkeypatch, tmp_path, capsys):

@@ -51,7 +51,10 @@ MISTAKES = [
     (("train", "--batch", "100000", "--link", "functional"), "batch size must be 1 to 1438, got 100000"),
     (("sequence",), "flashtrain sequence: the following arguments are required: ACTION"),
     (("sequence", "show", "missing.json"), "missing.json: cannot be read: No such file or directory"),
-    (("sequence", "generate", "no/such/folder.json"), "no/such/folder.json: cannot be written"),
+    (
+        ("sequence", "generate", "/dev/null/sequence.json"),
+        "argument file: /dev/null: /dev/null is not a folder; expected one",
+    ),
     (("bench", "--preset", "tiny_ecc"), "no benchmark of the table is on 'tiny_ecc'"),
     (
         ("train", "--seed", "-1", "--link", "functional"),
@@ -59,7 +62,7 @@ MISTAKES = [
     ),
     (("fuzz", "--seed", "-1"), "--seed: expected an integer of at least 0, got '-1'"),
     (("train", "--link", "functional", "--compare-places"), "it needs --link rtl and --update die"),
-    (("train", "--link", "functional", "--output", "/proc"), "flashtrain train: /proc: "),
+    (("train", "--link", "functional", "--output", "/proc"), "argument --output: /proc: cannot be written: "),
     (("faults", "--preset", "tiny"), "argument --preset: invalid choice: 'tiny' (choose from 'tiny_ecc'"),
     (("bench", "warp_speed"), "no benchmark 'warp_speed'; expected some of append_erased, append_sustained"),
 ]

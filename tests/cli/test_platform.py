@@ -43,7 +43,6 @@ def test_run_of_a_file(tmp_path, capsys):
             ["gpt", "1x1", "--storage", "ssd", "--window", "0:0.1"],
             "--window with --storage ssd; expected --storage fms",
         ),
-        (["gpt", "1x1", "--timeline", "t.txt"], "t.txt: the figure cannot be written"),
     ],
 )
 def test_mistakes(arguments, message, capsys):

@@ -8,8 +8,8 @@ from flashtrain.cli.main import main
 from flashtrain.figures.behemoth_memory_cost import BehemothMemoryCost
 from flashtrain.figures.behemoth_requirement import BehemothRequirement
 from flashtrain.figures.catalogue import FIGURES
-from flashtrain.figures.errors import FigureError
 from flashtrain.figures.write import write_figure
+from flashtrain.writing import OutputError
 
 
 def test_files(tmp_path):
@@ -64,5 +64,5 @@ def test_mistakes(arguments, message, tmp_path, capsys):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(FigureError, match="cannot be written"):
+    with pytest.raises(OutputError, match="is not a folder"):
         write_figure(BehemothMemoryCost(), tmp_path / "file" / "figures")

@@ -219,6 +219,8 @@ def test_no_image(path, tmp_path):
     refused(tmp_path, ImageError, "Is a directory")
     refused(tmp_path / "none" / "flash.img", ImageError, "No such file")
     assert not (tmp_path / "none").exists()
+    (tmp_path / "link").symlink_to(tmp_path / "none")
+    refused(tmp_path / "link", ImageError, "a link to", "which is not there; expected an image")
     os.mkfifo(tmp_path / "pipe")
     refused(tmp_path / "pipe", ImageError, "not a regular file")
 

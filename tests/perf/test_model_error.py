@@ -9,6 +9,7 @@ from flashtrain.perf.model_error.runs import RUNS
 from flashtrain.perf.model_error.scatter import draw_scatter
 from flashtrain.perf.model_error.workloads.appends import Appends
 from flashtrain.perf.model_error.workloads.small_reads import SmallReads
+from flashtrain.writing import OutputError
 
 APPENDS = Run("small", "append", Appends(4096, 1, 4096), Role.CALIBRATION)
 READS = Run("small", "reads", SmallReads(1, 1, 4096, beside_appends=False), Role.HELD_OUT)
@@ -74,5 +75,5 @@ def test_the_figure(tmp_path):
     draw_scatter([bandwidth(2.0)], tmp_path / "b.png", NAMES)
     for name in ("a.png", "b.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(BenchmarkError, match="cannot be written"):
-        draw_scatter(points, tmp_path / "none" / "a.png", NAMES)
+    with pytest.raises(OutputError, match="expected a figure"):
+        draw_scatter(points, tmp_path, NAMES)

@@ -18,6 +18,7 @@ from flashtrain.platform.workloads import TrafficChoices, behemoth_workload, wor
 from flashtrain.training.networks import mlp
 from flashtrain.training.optimizers import Adam
 from flashtrain.training.sequence import UpdatePlace, training_sequence
+from flashtrain.writing import OutputError
 
 GPT = behemoth_workload("gpt 1x1")
 SEQUENCE = workload_sequence(GPT)
@@ -149,6 +150,7 @@ def test_figure_and_trace(tmp_path):
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert {event["ph"] for event in events} == {"M", "X", "b", "e", "C"}
     assert sum(e["ph"] == "b" for e in events) == sum(e["ph"] == "e" for e in events) > 200
+    (tmp_path / "x.png").mkdir()
     for write in (draw_timeline, write_trace):
-        with pytest.raises(PlatformError, match="cannot be written"):
-            write(report.timeline, tmp_path / "absent" / "x.png")
+        with pytest.raises(OutputError, match="is a folder"):
+            write(report.timeline, tmp_path / "x.png")

@@ -100,7 +100,7 @@ MISTAKES = [
     ((), "expected a sweep file, or --workloads"),
     (("gone.toml",), "gone.toml: cannot be read: No such file or directory"),
     (("mine.toml", "--output", "a.txt"), "a.txt: the suffix is '.txt'; expected .csv or .parquet"),
-    (("mine.toml", "--output", "/proc/a.csv"), "/proc/a.csv.journal: "),
+    (("mine.toml", "--output", "/proc/a.csv"), "/proc: cannot be written: "),
     (("mine.toml", "--jobs", "0"), "--jobs: expected an integer of at least 1"),
     (("mine.toml", "--scheduler", "nowhere"), "--scheduler nowhere: "),
     (("alone.toml", "--jobs", "2"), "alone.toml: simulation_speed measures real time; expected --jobs 1"),

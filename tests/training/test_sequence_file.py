@@ -5,10 +5,10 @@ import json
 import pytest
 
 from flashtrain.reading import InputError
-from flashtrain.training.errors import SequenceError
 from flashtrain.training.networks import NETWORKS, mlp
 from flashtrain.training.optimizers import SGD, Adam
 from flashtrain.training.sequence import UpdatePlace, load_sequence, save_sequence, training_sequence
+from flashtrain.writing import OutputError
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -145,5 +145,6 @@ def test_what_is_not_a_document_is_refused(content, message, tmp_path):
 def test_files_that_cannot_be_opened_are_named(tmp_path):
     with pytest.raises(InputError, match=r"absent\.json: cannot be read: No such file"):
         load_sequence(tmp_path / "absent.json")
-    with pytest.raises(SequenceError, match=r"sequence\.json: cannot be written: No such file"):
-        save_sequence(training_sequence(mlp(4), 8, Adam()), tmp_path / "absent" / "sequence.json")
+    with pytest.raises(OutputError, match=r"absent\.json: is a folder; expected a file to write"):
+        (tmp_path / "absent.json").mkdir()
+        save_sequence(training_sequence(mlp(4), 8, Adam()), tmp_path / "absent.json")

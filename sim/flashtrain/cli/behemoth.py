@@ -1,7 +1,6 @@
 """`flashtrain sequence behemoth`: the training command sequences of Behemoth's workloads."""
 
 import argparse
-from pathlib import Path
 
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.workloads import (
@@ -15,6 +14,7 @@ from flashtrain.training.sequence import save_sequence
 
 from .command import add_json, at_least_one
 from .console import Console
+from .outputs import output_file
 
 
 def add_behemoth(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -26,7 +26,7 @@ def add_behemoth(actions: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "--shrink", type=at_least_one, default=1, metavar="N",
         help="divide all tensors by N, so that small devices can replay the sequence (default: 1)",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, metavar="FILE", help="file to write")
+    parser.add_argument("--out", type=output_file, metavar="FILE", help="file to write")
     parser.set_defaults(action=_behemoth)
     add_json(parser)
 

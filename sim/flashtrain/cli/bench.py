@@ -17,6 +17,7 @@ from .command import Command, add_config_file, add_json, at_least_one
 from .console import Console, table
 from .links import LINKS
 from .model_error import NAME, check
+from .outputs import output_file
 from .trace_options import add_trace, trace_request
 
 DEFAULT_FILE = "build/bench/results.json"
@@ -50,12 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LINK", help=f"of {NAME}: the Link that is compared with the RTL (default: model)",
     )  # fmt: skip
     parser.add_argument(
-        "--rtl-results", type=Path, default=RTL_RESULTS, metavar="FILE",
+        "--rtl-results", type=output_file, default=RTL_RESULTS, metavar="FILE",
         help=f"of {NAME}: values of the RTL, used again for the same sources (default: {RTL_RESULTS})",
     )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="exit code 1 if a benchmark misses its goal")
     parser.add_argument(
-        "--output", type=Path, metavar="FILE",
+        "--output", type=output_file, metavar="FILE",
         help="results, merged into the file's by name, configuration and link; figures are written beside it"
         f" (default: {DEFAULT_FILE}, or {QUICK_FILE} with --quick)",
     )  # fmt: skip

@@ -1,7 +1,6 @@
 """The file of results: a run of some benchmarks replaces their results, and keeps all others."""
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from flashtrain.perf.measurement import Result
 from flashtrain.reading import InputError, read_json
 from flashtrain.spec import FlashtrainError
+from flashtrain.writing import write_text
 
 from .bench_table import TABLE, Row
 
@@ -32,7 +32,6 @@ class ResultsFile:
         self.path = path
         self._places = {row: number for number, row in enumerate(rows)}
         self._by_key = {_key(document): document for document in _read(path)}
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._write()  # fails now, and not after the first benchmark
 
     def add(self, result: Result) -> None:
@@ -45,14 +44,7 @@ class ResultsFile:
         last = len(self._places)
         keys = sorted(self._by_key, key=lambda key: self._places.get(Row(key[0], key[1]), last))
         text = json.dumps([self._by_key[key] for key in keys], indent=2) + "\n"
-        # Replaced as a whole, so that an interrupt leaves the old file or the new one.
-        new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            new.write_text(text)
-            new.replace(self.path)
-        except OSError as error:
-            new.unlink(missing_ok=True)
-            raise ResultsError(f"{self.path}: cannot be written: {error.strerror}") from error
+        write_text(self.path, text)
 
 
 def _read(path: Path) -> Iterable[dict[str, Any]]:

@@ -1,13 +1,13 @@
 """`flashtrain checkpoint models`: the sizes of the poster's nine models."""
 
 import argparse
-from pathlib import Path
 
 from flashtrain.checkpoint.models.model_file import MODELS_FILE, load_models, save_models
 from flashtrain.checkpoint.models.training_model import BATCHES, TrainingModel, training_model
 
 from .command import add_json
 from .console import Console, table
+from .outputs import output_file
 
 COLUMNS = (
     "model", "parameters", "tensors", "checkpoint MB", "GFLOP/example", "batch", "saved MB", "memory MB",
@@ -16,7 +16,7 @@ COLUMNS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--capture", type=Path, metavar="FILE",
+        "--capture", type=output_file, metavar="FILE",
         help="capture the models from their definitions, and write them to FILE",
     )  # fmt: skip
     add_json(parser)

@@ -11,6 +11,7 @@ from flashtrain.training.sequence.steps import UpdatePlace
 
 from .console import Console
 from .links import LINKS
+from .outputs import output_folder
 
 MOST_COUNT = 10**9
 """Of iterations, examples or jobs."""
@@ -113,7 +114,7 @@ def add_cache_dir(parser: argparse.ArgumentParser) -> None:
 
 def add_output(parser: argparse.ArgumentParser, default: str, what: str) -> None:
     parser.add_argument(
-        "--output", type=Path, default=Path(default), metavar="DIR", help=f"{what} (default: {default})"
+        "--output", type=output_folder, default=default, metavar="DIR", help=f"{what} (default: {default})"
     )
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from pathlib import Path
 
 from flashtrain.figures.catalogue import FIGURES, figure_named
 from flashtrain.figures.errors import FigureError
@@ -11,6 +10,7 @@ from flashtrain.figures.write import write_figure
 
 from .command import Command, add_json
 from .console import Console
+from .outputs import output_folder
 
 ALL = "all"
 
@@ -18,7 +18,7 @@ ALL = "all"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="a figure, or all; without it, the figures are listed")
     parser.add_argument(
-        "--out", type=Path, default=Path("build/figures"), metavar="DIR", help="(default: build/figures)"
+        "--out", type=output_folder, default="build/figures", metavar="DIR", help="(default: build/figures)"
     )
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes",

@@ -18,6 +18,7 @@ from .device_content import catalog_text, journal_text
 from .device_health import health_text, scrub_text
 from .device_overview import overview_text, streams_text, zones_text
 from .links import LINKS, announced
+from .outputs import figure_file
 
 UNCORRECTABLE = 1
 
@@ -38,7 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("file", type=Path, metavar="FILE", help="the image, which stays as it is")
     parser.add_argument(
-        "--figure", type=Path, metavar="PNG", help="also draw all zones by state, and all blocks by wear"
+        "--figure",
+        type=figure_file,
+        metavar="PNG",
+        help="also draw all zones by state, and all blocks by wear",
     )
     parser.add_argument(
         "--scrub", action="store_true", help="also read all pages, and count corrected and lost ones"

@@ -29,6 +29,7 @@ from .command import Command, add_configuration, add_json, add_link, configurati
 from .console import Console, table
 from .image import add_image, require_new_image
 from .links import LINKS, LinkKind, announced
+from .outputs import output_folder
 from .run_trace import RunTrace
 from .trace_options import TraceRequest, add_trace, trace_request
 
@@ -46,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             nargs="?" if option.is_flag else None, const="1" if option.is_flag else None,
         )  # fmt: skip
     parser.add_argument("--sweep", metavar="OPTION=VALUES", help="FIRST..LAST, doubled, or VALUE,VALUE,...")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="folder for figures (default: none)")
+    parser.add_argument(
+        "--output", type=output_folder, metavar="DIR", help="folder for figures (default: none)"
+    )
     add_trace(parser)
     add_configuration(parser)
     add_link(parser)
@@ -66,8 +69,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     points = [jobs] if sweep is None else [sweep.jobs(jobs, value) for value in sweep.values]
     for point in points:
         check_jobs(point, config, NODE)
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
     if sweep is None:
         trace = RunTrace(trace_request(options, kind))
         return _run(jobs, config, kind, options, trace, console)

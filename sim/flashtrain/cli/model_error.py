@@ -15,6 +15,7 @@ from flashtrain.perf.model_error.point import Observation, Run
 from flashtrain.perf.model_error.runs import RUNS, configurations
 from flashtrain.spec import ConfigError, FlashtrainError
 from flashtrain.stress.workers import worker_pool
+from flashtrain.writing import write_text
 
 from .bench_settings import Settings
 from .console import Console, table
@@ -140,7 +141,6 @@ def _write(points: Sequence[Compared], folder: Path, name: str, names: tuple[str
     # Late: the library for figures takes a moment to import.
     from flashtrain.perf.model_error.scatter import draw_scatter
 
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{NAME}-{name}.json"
-    path.write_text(json.dumps([each.document() for each in points], indent=2) + "\n")
+    write_text(path, json.dumps([each.document() for each in points], indent=2) + "\n")
     draw_scatter(points, path.with_suffix(".png"), names)

@@ -1,13 +1,13 @@
 """`flashtrain offload network`: a model of PyTorch at any batch, from captures of two."""
 
 import argparse
-from pathlib import Path
 
 from flashtrain.training.offload.network_file import save_network
 
 from .capture_options import TARGET, capture_text
 from .command import add_json, at_least_one
 from .console import Console
+from .outputs import output_file
 
 BATCHES = (8, 16)
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--batches", type=at_least_one, nargs=2, default=BATCHES, metavar="N",
         help=f"two different batches, captured on the meta device (default: {BATCHES[0]} {BATCHES[1]})",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="file to write")
+    parser.add_argument("--out", type=output_file, metavar="FILE", required=True, help="file to write")
     add_json(parser)
 
 

@@ -17,6 +17,7 @@ from .console import Console
 from .device import device_for
 from .offload_arguments import add_least_bytes, add_memory, add_profile, profile_of
 from .offload_text import plan_text
+from .outputs import figure_file, output_file
 
 MEASURED = "measured"
 SCHEDULES = {OURS: offload_plan, FLASHNEURON: flashneuron_plan}
@@ -32,8 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)
     parser.add_argument("--schedule", choices=list(SCHEDULES), default=OURS, help="(default: ours)")
     add_least_bytes(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the plan")
-    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw its timeline (png, svg, pdf)")
+    parser.add_argument("--out", type=output_file, metavar="FILE", help="write the plan")
+    parser.add_argument(
+        "--figure", type=figure_file, metavar="FILE", help="draw its timeline (png, svg, pdf)"
+    )
     add_configuration(parser, default="behemoth")
     add_link(parser, default="model")
     add_json(parser)

@@ -1,7 +1,6 @@
 """`flashtrain offload profile`: operations and saved tensors of a model of PyTorch."""
 
 import argparse
-from pathlib import Path
 
 from flashtrain.training.offload import save_profile
 from flashtrain.training.offload.processor import V100
@@ -10,6 +9,7 @@ from flashtrain.training.optimizers import OPTIMIZERS
 from .capture_options import add_capture, capture_document, capture_text, captured, processor
 from .command import add_json
 from .console import Console
+from .outputs import output_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ratios", action="store_true", help="measure how far the codecs compress saved tensors"
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="file to write")
+    parser.add_argument("--out", type=output_file, metavar="FILE", required=True, help="file to write")
     add_json(parser)
 
 

@@ -14,6 +14,7 @@ from .device import device_for
 from .links import LINKS
 from .offload_arguments import add_profile, profile_of
 from .offload_text import gigabytes, seconds_text
+from .outputs import figure_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration(parser)
     add_link(parser, default="model")
     add_seed(parser, what="of the data")
-    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the iteration as it ran")
+    parser.add_argument("--figure", type=figure_file, metavar="FILE", help="draw the iteration as it ran")
     add_json(parser)
 
 

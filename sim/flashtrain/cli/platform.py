@@ -21,6 +21,7 @@ from flashtrain.training.sequence import TrainingSequence, load_sequence
 from .behemoth import chosen_workload
 from .command import Command, above_zero, add_configuration, add_json, at_least_one, configuration
 from .console import Console
+from .outputs import figure_file, output_file
 
 STORAGES: dict[str, Callable[[FmsConfig], StorageModel]] = {
     "fms": lambda config: FmsModel(config),
@@ -51,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--buffer", type=above_zero, default=Node().buffer_bytes / 1e9, metavar="GB",
         help="tensor buffer of each node (default: 16)",
     )  # fmt: skip
-    play.add_argument("--timeline", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
-    play.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for ui.perfetto.dev")
+    play.add_argument("--timeline", type=figure_file, metavar="FILE", help="write a figure (png, svg, pdf)")
+    play.add_argument("--trace", type=output_file, metavar="FILE", help="write a trace for ui.perfetto.dev")
     play.add_argument(
         "--window", type=_window, metavar="BEGIN:END",
         help="seconds in which timeline and trace show a channel's bus and dies (--storage fms)",

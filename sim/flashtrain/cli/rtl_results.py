@@ -1,7 +1,6 @@
 """A file of the RTL's values for the runs of `model_error`. They hold while the sources are the same."""
 
 import json
-import os
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +14,7 @@ from flashtrain.perf.model_error import observe, workloads
 from flashtrain.perf.model_error.point import Observation, Quantity, Run
 from flashtrain.perf.model_error.runs import configurations
 from flashtrain.reading import InputError, read_json
+from flashtrain.writing import write_text
 
 from .device import memory_bytes
 
@@ -72,10 +72,7 @@ class RtlResults:
             "cycles": observation.cycles,
             "seconds": observation.seconds,
         }
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        new = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        new.write_text(json.dumps(self._by_key, indent=1) + "\n")
-        new.replace(self._path)
+        write_text(self._path, json.dumps(self._by_key, indent=1) + "\n")
 
     def _key(self, run: Run) -> str:
         config = self._configurations[run.configuration]

@@ -40,6 +40,7 @@ from .device import device_for
 from .image import add_image, require_new_image
 from .known_recipe import NETWORKS, known_recipe
 from .links import LINKS
+from .outputs import output_file
 from .run_trace import RunTrace
 from .sequence_capture import add_sequence_capture
 from .trace_options import add_trace, trace_request
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     generate = actions.add_parser("generate", help="make the sequence of a network and save it")
-    generate.add_argument("file", type=Path, help="file to write")
+    generate.add_argument("file", type=output_file, help="file to write")
     generate.add_argument("--network", metavar="NETWORK", default="mlp", help=f"{NETWORKS} (default: mlp)")
     generate.add_argument("--batch", type=at_least_one, help="examples per iteration (default: the recipe's)")
     add_update(generate)
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     play.add_argument("--iterations", type=at_least_one, default=4, help="how often (default: 4)")
     play.add_argument(
         "--block-trace",
-        type=Path,
+        type=output_file,
         metavar="FILE",
         help="write its reads and writes as a block trace",
     )

@@ -1,7 +1,6 @@
 """`flashtrain sequence capture`: the training command sequence of a model of PyTorch."""
 
 import argparse
-from pathlib import Path
 
 from flashtrain.training.optimizers import OPTIMIZERS
 from flashtrain.training.sequence import UpdatePlace, save_sequence
@@ -9,13 +8,14 @@ from flashtrain.training.sequence import UpdatePlace, save_sequence
 from .capture_options import add_capture, capture_document, capture_text, captured, processor
 from .command import add_json, add_update
 from .console import Console
+from .outputs import output_file
 
 
 def add_sequence_capture(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = actions.add_parser("capture", help="make the sequence of a model of PyTorch")
     add_capture(parser)
     add_update(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="file to write")
+    parser.add_argument("--out", type=output_file, metavar="FILE", required=True, help="file to write")
     parser.set_defaults(action=_capture)
     add_json(parser)
 

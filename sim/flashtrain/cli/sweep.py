@@ -21,6 +21,7 @@ from flashtrain.sweep.table import check_suffix, row_of, write_table
 from .command import Command, add_json, at_least_one
 from .console import Console, table
 from .links import LINKS
+from .outputs import output_file
 from .sweep_workloads import WORKLOADS, run_point, run_point_with
 
 DEFAULT_FOLDER = Path("build/sweeps")
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scheduler", metavar="ADDRESS", help="run the jobs on a Dask cluster: tcp://HOST:PORT"
     )
     parser.add_argument(
-        "--output", type=Path, metavar="FILE",
+        "--output", type=output_file, metavar="FILE",
         help="table of results, .csv or .parquet; its journal lies beside it"
         f" (default: {DEFAULT_FOLDER}/NAME.csv)",
     )  # fmt: skip

@@ -13,6 +13,7 @@ from .command import Command, add_configuration, add_json, add_link, at_least_on
 from .console import Console
 from .device import device_for
 from .image import add_image, require_new_image
+from .outputs import output_file
 
 GB = 1e9
 
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     convert = actions.add_parser("convert", help="write a trace in another format")
     add_trace(convert)
-    convert.add_argument("output", type=Path, help="file to write")
+    convert.add_argument("output", type=output_file, help="file to write")
     convert.add_argument("--to", choices=list(FORMATS), default="fio", metavar="NAME", help="default: fio")
     convert.set_defaults(action=_convert)
     add_json(convert)

@@ -8,7 +8,7 @@ from pathlib import Path
 from flashtrain.spec import ConfigError
 
 from .links import LinkKind
-from .output_folder import require_writable
+from .outputs import output_file
 
 _TIME = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)(ns|us|µs|ms|s)?")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -58,7 +58,7 @@ class TraceRequest:
 def add_trace(parser: argparse.ArgumentParser, of_iterations: bool = False) -> None:
     """`--trace`, `--waves` and their windows; see :func:`trace_request`."""
     parser.add_argument(
-        "--trace", type=Path, metavar="FILE", help="write a trace for Perfetto (docs/tracing.md)"
+        "--trace", type=output_file, metavar="FILE", help="write a trace for Perfetto (docs/tracing.md)"
     )
     parser.add_argument(
         "--trace-window", type=_window, metavar="A:B", help="only from A to B: 10us:1.5ms, or cycles"
@@ -67,14 +67,16 @@ def add_trace(parser: argparse.ArgumentParser, of_iterations: bool = False) -> N
         parser.add_argument(
             "--trace-iteration", type=_iterations, metavar="N", help="only of iteration N, or of N:M"
         )
-    parser.add_argument("--waves", type=Path, metavar="FILE", help="write waves: .vcd or .fst (link rtl)")
+    parser.add_argument(
+        "--waves", type=output_file, metavar="FILE", help="write waves: .vcd or .fst (link rtl)"
+    )
     parser.add_argument("--waves-window", type=_window, metavar="A:B", help="only from A to B")
 
 
 def trace_request(options: argparse.Namespace, kind: LinkKind, iterations: int | None = None) -> TraceRequest:
     """The request of these options, for a run on this kind of Link with so many iterations.
 
-    :class:`ConfigError` when they do not go together, or for a file that cannot be written.
+    :class:`ConfigError` when they do not go together.
     """
     asked: tuple[int, int] | None = getattr(options, "trace_iteration", None)
     if options.trace is None and options.trace_window is not None:
@@ -90,21 +92,13 @@ def trace_request(options: argparse.Namespace, kind: LinkKind, iterations: int |
     if options.trace is not None:
         if not kind.timed:
             raise ConfigError(f"--trace shows time, and link {kind.name} has none: expected rtl or model")
-        _prepare(options.trace)
     if options.waves is not None:
         if kind.name != "rtl":
             raise ConfigError(f"--waves shows signals of the RTL, and link {kind.name} has none")
         if options.waves.suffix not in WAVES:
             raise ConfigError(f"--waves {options.waves}: expected a file that ends with .vcd or .fst")
-        _prepare(options.waves)
     window = options.trace_window or options.waves_window or Window()
     return TraceRequest(options.trace, options.waves, window, asked)
-
-
-def _prepare(file: Path) -> None:
-    if file.is_dir():
-        raise ConfigError(f"{file} is a folder; expected a file")
-    require_writable(file.parent)
 
 
 def _window(text: str) -> Window:

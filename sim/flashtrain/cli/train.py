@@ -12,6 +12,7 @@ from flashtrain.spec.streams import Codec
 from flashtrain.training.reference import train_reference
 from flashtrain.training.report import TrainingReport, training_report
 from flashtrain.training.sequence import UpdatePlace
+from flashtrain.writing import write_text
 
 from .command import (
     Command,
@@ -27,7 +28,6 @@ from .console import Console
 from .device import device_for
 from .image import add_image, require_new_image
 from .links import LINKS
-from .output_folder import require_writable
 from .places import compare_places
 from .run_trace import RunTrace
 from .trace_options import TraceRequest, add_trace, trace_request
@@ -75,7 +75,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _check_image(options, place)
     configuration(options)  # a mistake in its file is found now, and not after the training in NumPy
     folder: Path = options.output
-    require_writable(folder)
     recipe, data = chosen_training(options)
     recipe.policy.check(recipe.optimizer, place)
     request = _trace_request(options, recipe.iterations)
@@ -117,7 +116,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         "places": places.document() if places else None,
         "files": [str(file) for file in files],
     }
-    (folder / "summary.json").write_text(json.dumps(document, indent=2) + "\n")
+    write_text(folder / "summary.json", json.dumps(document, indent=2) + "\n")
     files.append(folder / "summary.json")
     console.say(summary(report, result))
     if places:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from flashtrain.spec.header import header
+from flashtrain.writing import write_text
 
 CONTRACT_HEADER = "flashtrain.h"
 
@@ -17,9 +18,8 @@ def driver_sources() -> dict[str, str]:
 
 def write_driver(folder: Path) -> list[Path]:
     """Write these files into a folder, which is made if it is missing; returns their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in driver_sources().items():
         written.append(folder / name)
-        written[-1].write_text(text)
+        write_text(written[-1], text)
     return written

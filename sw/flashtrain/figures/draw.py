@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import Sensitivity
 from flashtrain.figures.parts import Chart, SpanChart
+from flashtrain.writing.figure import save_figure
 
 LARGE_LEGEND = 6
 """Series from which on the legend is beside the chart."""
@@ -19,7 +19,7 @@ COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7
 
 
 def draw_charts(charts: Sequence[Chart | SpanChart], path: Path) -> None:
-    """Draw the charts below each other. Raises `FigureError` if the file cannot be written."""
+    """Draw the charts below each other. Raises `OutputError` if the file cannot be written."""
     figure = Figure(figsize=(9, 3.6 * len(charts)), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, chart in zip(figure.subplots(len(charts), 1, squeeze=False)[:, 0], charts, strict=True):
@@ -102,7 +102,4 @@ def _draw_spans(axes: Axes, chart: SpanChart) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    try:
-        figure.savefig(path, dpi=120)
-    except OSError as error:
-        raise FigureError(f"{path}: cannot be written: {error.strerror}") from error
+    save_figure(figure, path)

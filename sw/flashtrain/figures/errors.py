@@ -4,4 +4,4 @@ from flashtrain.spec import FlashtrainError
 
 
 class FigureError(FlashtrainError):
-    """A figure does not exist, or cannot be written."""
+    """A figure does not exist."""

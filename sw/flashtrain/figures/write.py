@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import PublishedFigure, sensitivities
 from flashtrain.figures.page import document, page
 from flashtrain.figures.parts import Content
+from flashtrain.writing import write_text
 
 
 def write_figure(
@@ -15,22 +15,17 @@ def write_figure(
 ) -> Content:
     """Write `<name>.md`, `.json`, `.png` and `-tornado.png` into `folder`; the results.
 
-    `changed`: assumptions that differ from their defaults. Raises `FigureError` for an unknown one, and for a
-    file that cannot be written.
+    `changed`: assumptions that differ from their defaults. Raises `FigureError` for an unknown one,
+    `OutputError` for a file that cannot be written.
     """
     from flashtrain.figures.draw import draw_charts, draw_tornado  # Matplotlib takes a second to import
 
     values = figure.values(changed or {})
     content = figure.content(values)
     headline, found = figure.headline(values), sensitivities(figure, values)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        data = document(figure, values, content, headline, found)
-        (folder / f"{figure.name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        text = page(figure, values, content, headline, found)
-        (folder / f"{figure.name}.md").write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FigureError(f"{error.filename}: cannot be written: {error.strerror}") from error
+    data = document(figure, values, content, headline, found)
+    write_text(folder / f"{figure.name}.json", json.dumps(data, indent=1) + "\n")
+    write_text(folder / f"{figure.name}.md", page(figure, values, content, headline, found))
     draw_charts(content.charts, folder / f"{figure.name}.png")
     draw_tornado(found, headline, figure.headline_name, folder / f"{figure.name}-tornado.png")
     return content

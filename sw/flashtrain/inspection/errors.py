@@ -4,4 +4,4 @@ from flashtrain.spec import FlashtrainError
 
 
 class InspectionError(FlashtrainError):
-    """The image says too little of itself, or the file of a figure cannot be written."""
+    """The image says too little of itself."""

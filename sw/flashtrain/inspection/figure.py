@@ -14,8 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from flashtrain.spec import ZoneState
 from flashtrain.spec.image import BlockFlag
+from flashtrain.writing.figure import save_figure
 
-from .errors import InspectionError
 from .inspected import Inspected
 from .inspection import Inspection
 from .physical_zones import BAD, PhysicalZone, Use
@@ -39,7 +39,7 @@ _NUMBERED = 64  # device's zones up to which each has its number
 
 
 def draw_zones(image: Inspected, found: Inspection, path: Path) -> None:
-    """Draw the picture; :class:`InspectionError` if the file cannot be written."""
+    """Draw the picture; :class:`OutputError` if the file cannot be written."""
     per_row = 32 if len(found.zones) <= 2 * _NUMBERED else 64
     rows = _rows(found, per_row)
     planes = image.blocks.erases.shape[0] * image.blocks.erases.shape[1] * image.blocks.erases.shape[2]
@@ -56,12 +56,7 @@ def draw_zones(image: Inspected, found: Inspection, path: Path) -> None:
     _draw_logical(logical, rows, len(found.zones) <= _NUMBERED)
     _draw_strip(strip, found.physical_zones, [stream.name for stream in found.streams])
     _draw_blocks(figure, blocks, image)
-    try:
-        figure.savefig(path, dpi=130)
-    except OSError as error:
-        raise InspectionError(f"{path}: cannot be written: {error.strerror}") from error
-    except ValueError as error:  # an ending that no format has
-        raise InspectionError(f"{path}: {error}") from error
+    save_figure(figure, path, dpi=130)
 
 
 def _rows(found: Inspection, per_row: int) -> list[tuple[str, Sequence[Zone]]]:

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .errors import IoFailed
+from flashtrain.writing.figure import save_figure
+
 from .patterns import Direction
 from .run import JobResult
 from .sweep import SweepRow
@@ -111,7 +112,4 @@ def _figure() -> tuple[Figure, Axes]:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise IoFailed(f"{path}: the figure cannot be written: {error}") from error
+    save_figure(figure, path)

@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from flashtrain.writing.figure import save_figure
+
 from .die_time import ARRAY, BUS_IDLE, COMMANDS, DATA_IN, DATA_OUT, OTHER_DIE, ArrayKind
-from .measurement import BenchmarkError
 from .time_use import TimeUse
 from .usage import BUS, ChannelCounter
 
@@ -33,7 +34,7 @@ COLOURS = {
 def draw_use(uses: Mapping[str, TimeUse], path: Path, title: str = "") -> None:
     """Draw a pair of bars for each of `uses` into `path`, whose ending names the format (png, svg, pdf).
 
-    Raises `BenchmarkError` if the file cannot be written.
+    Raises `OutputError` if the file cannot be written.
     """
     figure = Figure(figsize=(11, 1.7 + 0.9 * len(uses)), layout="constrained")
     FigureCanvasAgg(figure)
@@ -53,10 +54,7 @@ def draw_use(uses: Mapping[str, TimeUse], path: Path, title: str = "") -> None:
     figure.legend(
         known.values(), known.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8
     )
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise BenchmarkError(f"{path}: the figure cannot be written: {error}") from error
+    save_figure(figure, path)
 
 
 def _draw_bar(axes: Axes, row: int, shares: Mapping[str, float]) -> None:

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.tasks import Part, Side
 from flashtrain.platform.timeline import Timeline
+from flashtrain.writing.figure import save_figure
 
 BINS = 400
 OPERATIONS = {
@@ -27,7 +27,7 @@ COLOURS = {"forward": "#1f77b4", "backward": "#ff7f0e", "move": "#8c564b"}
 
 
 def draw_timeline(timeline: Timeline, path: Path, title: str = "") -> None:
-    """Draw into `path`, whose ending names the format; `PlatformError` if it cannot be written."""
+    """Draw into `path`, whose ending names the format; `OutputError` if it cannot be written."""
     figure = Figure(figsize=(11, 10 if timeline.operations else 7), layout="constrained")
     FigureCanvasAgg(figure)
     if timeline.operations:
@@ -44,10 +44,7 @@ def draw_timeline(timeline: Timeline, path: Path, title: str = "") -> None:
     tasks.set_title(title, loc="left")
     buffers.set_xlabel("s")
     buffers.set_xlim(0, timeline.seconds)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise PlatformError(f"{path}: the figure cannot be written: {error}") from error
+    save_figure(figure, path)
 
 
 def _draw_tasks(axes: Axes, timeline: Timeline) -> None:

@@ -4,16 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.timeline import Interval, Timeline
+from flashtrain.writing import write_text
 
 
 def write_trace(timeline: Timeline, path: Path) -> None:
-    """Write the trace; :class:`PlatformError` if the file cannot be written."""
-    try:
-        path.write_text(json.dumps(trace_document(timeline), separators=(",", ":")) + "\n")
-    except OSError as error:
-        raise PlatformError(f"{path}: cannot be written: {error.strerror}") from error
+    """Write the trace; :class:`OutputError` if the file cannot be written."""
+    write_text(path, json.dumps(trace_document(timeline), separators=(",", ":")) + "\n")
 
 
 def trace_document(timeline: Timeline) -> dict[str, Any]:

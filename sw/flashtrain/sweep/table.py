@@ -2,10 +2,11 @@
 
 import csv
 import importlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from flashtrain.writing import replacing
 
 from .errors import SweepError
 from .limits import Value
@@ -40,15 +41,11 @@ def check_suffix(path: Path) -> None:
 def write_table(rows: Sequence[Row], path: Path) -> None:
     """Replace the file at `path` by a table with every column that a row has; other cells are empty."""
     columns = _columns(rows)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with replacing(path, binary=path.suffix == PARQUET) as file:
         if path.suffix == PARQUET:
-            _write_parquet(rows, columns, new)
+            _write_parquet(rows, columns, file)
         else:
-            _write_csv(rows, columns, new)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+            _write_csv(rows, columns, file)
 
 
 def _columns(rows: Iterable[Row]) -> list[str]:
@@ -57,11 +54,10 @@ def _columns(rows: Iterable[Row]) -> list[str]:
     return sorted(columns, key=lambda name: name.startswith("result.") + 2 * (name == "error"))
 
 
-def _write_csv(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+def _write_csv(rows: Sequence[Row], columns: Sequence[str], file: IO[str]) -> None:
+    writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
 
 
 def _cell(value: Value) -> Value:
@@ -69,10 +65,10 @@ def _cell(value: Value) -> Value:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _write_parquet(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
-    pyarrow = _pyarrow(path)
+def _write_parquet(rows: Sequence[Row], columns: Sequence[str], file: IO[bytes]) -> None:
+    pyarrow = importlib.import_module("pyarrow")
     cells: Mapping[str, list[Value]] = {name: [row.get(name) for row in rows] for name in columns}
-    importlib.import_module("pyarrow.parquet").write_table(pyarrow.table(cells), path)
+    importlib.import_module("pyarrow.parquet").write_table(pyarrow.table(cells), file)
 
 
 def _pyarrow(path: Path) -> Any:

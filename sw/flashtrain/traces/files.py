@@ -9,6 +9,7 @@ from typing import Protocol
 
 from flashtrain.reading import read_lines
 from flashtrain.spec import ConfigError
+from flashtrain.writing import write_text
 
 from . import blktrace, fio, mqsim
 from .block_trace import MOST, MOST_COMMANDS, BlockTrace, LineError, Operation, TraceError, TraceRecord
@@ -78,7 +79,7 @@ def save_trace(path: str | Path, records: Iterable[TraceRecord], name: str = "fi
     """
     chosen = trace_format(name)
     kept = [record for record in records if record.op in chosen.operations]
-    Path(path).write_text("".join(f"{line}\n" for line in chosen.lines(kept)), "utf-8")
+    write_text(Path(path), "".join(f"{line}\n" for line in chosen.lines(kept)))
     return len(kept)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from flashtrain.training.errors import TrainingError
+from flashtrain.writing.figure import save_figure
 
 
 def draw_losses(
@@ -15,7 +15,7 @@ def draw_losses(
     """Draw the loss of each iteration of training through flash and of plain NumPy into `path`.
 
     The ending of `path` names the format (png, svg, pdf). The reference is a wide pale line under a thin dark
-    one. Where the runs are equal, the thin line lies in the middle of the wide one. Raises `TrainingError` if
+    one. Where the runs are equal, the thin line lies in the middle of the wide one. Raises `OutputError` if
     the file cannot be written. begin: iterations before the first of `flash`.
     """
     figure = Figure(figsize=(7, 4), layout="constrained")
@@ -29,7 +29,4 @@ def draw_losses(
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend()
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise TrainingError(f"{path}: the figure cannot be written: {error}") from error
+    save_figure(figure, path, dpi=150)

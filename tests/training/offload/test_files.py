@@ -20,6 +20,7 @@ from flashtrain.training.offload import (
     save_profile,
 )
 from flashtrain.training.offload.schedule import offload_plan
+from flashtrain.writing import OutputError
 from tests.training.offload.profiles import random_profile, random_storage
 from tests.training.offload.test_event_model import chain
 
@@ -198,8 +199,8 @@ def test_times_and_ratios_do_not_change_the_fingerprint():
 def test_files_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         load_profile(tmp_path / "missing.json")
-    with pytest.raises(OffloadError, match="cannot be written: No such file"):
-        save_profile(chain(1), tmp_path / "missing" / "p.json")
+    with pytest.raises(OutputError, match="is a folder; expected a file to write"):
+        save_profile(chain(1), tmp_path)
     (tmp_path / "p.json").write_text("{")
     with pytest.raises(InputError, match=r"p.json: not JSON"):
         load_plan(tmp_path / "p.json")

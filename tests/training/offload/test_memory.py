@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Storage
 from flashtrain.training.offload.drafts import timeline_of
 from flashtrain.training.offload.event_model import EventModel
@@ -11,6 +10,7 @@ from flashtrain.training.offload.figure import draw_plan
 from flashtrain.training.offload.memory import memory_levels
 from flashtrain.training.offload.samples import SAMPLES
 from flashtrain.training.offload.schedule import offload_plan
+from flashtrain.writing import OutputError
 from tests.training.offload.profiles import random_profile, random_storage
 from tests.training.offload.test_event_model import chain, played
 
@@ -47,5 +47,5 @@ def test_a_figure_is_drawn(tmp_path):
     plan = offload_plan(profile, random_storage(np.random.default_rng(1), profile))
     draw_plan(profile, timeline_of(plan, profile), plan.storage.memory_bytes, tmp_path / "plan.png", "toy")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
-    with pytest.raises(OffloadError, match=r"plan.nothing: the figure cannot be written"):
+    with pytest.raises(OutputError, match=r"plan.nothing: expected a figure that ends with .png"):
         draw_plan(profile, timeline_of(plan, profile), 1, tmp_path / "plan.nothing")

@@ -20,6 +20,7 @@ from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, e
 from flashtrain.rtl.lib.axi_crossing import DOMAINS, AxiCrossing
 from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
+from flashtrain.writing import write_text
 
 from . import constraints, file_lists, fusesoc_core, manifest, sim_top, testbench
 from .files import SIMULATED, File, Role, of_role
@@ -47,9 +48,7 @@ class IntegrationPackage:
     def write(self, folder: Path) -> None:
         """Write all files below `folder`."""
         for name, text in self.texts.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            write_text(folder / name, text)
 
     def check(self, folder: Path) -> None:
         """Verilator's lint of the simulation top, and so of all below it: the controller and the dies."""

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from flashtrain.sim.trace.trace import AXI_TRACKS, Activity, AxiChannel, Interval, Track, bus_track, die_track
-from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec import FmsConfig
+from flashtrain.writing.figure import save_figure
 
 COLOURS = {
     Activity.BURST: "#7f7f7f",
@@ -34,14 +35,10 @@ MOST_CHANNELS = 8
 """More would be too small to see."""
 
 
-class FigureError(FlashtrainError):
-    """A figure cannot be written."""
-
-
 def draw_timeline(intervals: Sequence[Interval], config: FmsConfig, path: Path, title: str = "") -> None:
     """Draw tensor buffer, channels and dies into `path`, whose ending names the format (png, svg, pdf).
 
-    The time axis is in µs from the first interval. Raises `FigureError` if the file cannot be written.
+    The time axis is in µs from the first interval. Raises `OutputError` if the file cannot be written.
     """
     rows = _rows(config)
     shown = [i for i in intervals if i.track in rows and i.activity in COLOURS and i.end > i.start]
@@ -66,10 +63,7 @@ def draw_timeline(intervals: Sequence[Interval], config: FmsConfig, path: Path, 
     handles = [Patch(color=COLOURS[activity], label=label) for activity, label in LABELS.items()]
     figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), frameon=False, fontsize=9)
     axes.set_title(title + suffix, loc="left")
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise FigureError(f"{path}: the figure cannot be written: {error}") from error
+    save_figure(figure, path, dpi=150)
 
 
 def _draw_row(axes: Axes, row: int, intervals: list[Interval], origin: int, clock_mhz: int) -> None:

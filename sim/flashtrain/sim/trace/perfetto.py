@@ -8,7 +8,7 @@ from typing import Any
 
 from flashtrain.sim.trace.timeline import Timeline
 from flashtrain.sim.trace.trace import Track
-from flashtrain.spec import FlashtrainError
+from flashtrain.writing import replacing
 
 MOST_EVENTS = 1_000_000
 """Slices, points of flows and samples in a file, about 150 MB; the earliest are kept."""
@@ -17,26 +17,19 @@ _GROUPS = ("training", "commands", "counters", "ports", "AXI to the tensor buffe
 """The first processes, in this order; channels follow."""
 
 
-class TraceFileError(FlashtrainError):
-    """A trace cannot be written."""
-
-
 def write_perfetto(timeline: Timeline, path: Path, clock_mhz: int, most: int = MOST_EVENTS) -> bool:
     """Write `timeline` as a trace in which groups are processes and tracks are threads.
 
-    Whether all of it is in the file, which has at most `most` events. Raises `TraceFileError`.
+    Whether all of it is in the file, which has at most `most` events. Raises `OutputError`.
     """
     kept, complete = _limited(timeline, most)
-    try:
-        with path.open("w") as file:
-            facts = {"clock_mhz": clock_mhz, **timeline.facts, "truncated": not complete}
-            head = json.dumps({"displayTimeUnit": "ns", "otherData": facts}, separators=(",", ":"))
-            file.write(head[:-1] + ',"traceEvents":[\n')
-            for number, event in enumerate(trace_events(kept, clock_mhz)):
-                file.write((",\n" if number else "") + json.dumps(event, separators=(",", ":")))
-            file.write("\n]}\n")
-    except OSError as error:
-        raise TraceFileError(f"{path}: the trace cannot be written: {error.strerror}") from error
+    with replacing(path) as file:
+        facts = {"clock_mhz": clock_mhz, **timeline.facts, "truncated": not complete}
+        head = json.dumps({"displayTimeUnit": "ns", "otherData": facts}, separators=(",", ":"))
+        file.write(head[:-1] + ',"traceEvents":[\n')
+        for number, event in enumerate(trace_events(kept, clock_mhz)):
+            file.write((",\n" if number else "") + json.dumps(event, separators=(",", ":")))
+        file.write("\n]}\n")
     return complete
 
 

@@ -9,6 +9,7 @@ from flashtrain.sim.verilator.cxx import WaveFormat
 from flashtrain.sim.waves.lz4_header import require_lz4
 from flashtrain.sim.waves.whole import build_whole
 from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.writing import write_text
 
 MOST_CYCLES = 100_000
 """Of a window. A cycle of `tiny` takes 0.9 KB as VCD."""
@@ -48,14 +49,12 @@ class WaveLink(RtlLink):
     def wave(self, path: Path, begin: int = 0, end: int | None = None) -> None:
         """Write the waves of cycles `begin` to before `end` into `path`, once on each Link.
 
-        At most `MOST_CYCLES`, and at most until :meth:`end_waves`.
+        At most `MOST_CYCLES`, and at most until :meth:`end_waves`. :class:`OutputError` for a file that
+        cannot be written.
         """
         if self._path is not None:
             raise WaveError(f"{path}: this Link has written {self._path}; expected one file of waves")
-        try:
-            path.open("w").close()
-        except OSError as error:
-            raise WaveError(f"{path}: the waves cannot be written: {error.strerror}") from error
+        write_text(path, "")  # new, for the simulator to write
         self._path = path
         begin = max(begin, self.cycles)
         last = begin + MOST_CYCLES if end is None else min(end, begin + MOST_CYCLES)

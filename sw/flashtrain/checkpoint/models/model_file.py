@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashtrain.checkpoint.errors import TrainingModelError
 from flashtrain.reading import Node, read_document
 from flashtrain.training.json_file import write_json
 from flashtrain.training.offload.network import Linear
@@ -61,7 +60,7 @@ def save_models(captured: CapturedModels, path: Path) -> None:
         "source": captured.source,
         "models": [_document(sizes) for sizes in captured.models],
     }
-    write_json(path, document, TrainingModelError)
+    write_json(path, document)
 
 
 def load_models(path: Path) -> CapturedModels:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
+from flashtrain.writing import begun_file
 
 from .manifest import ArrayEntry, Manifest
 from .store import Checkpoint
@@ -121,13 +122,13 @@ class FileCheckpoints:
         return path
 
     def _write(self, path: Path, manifest: Manifest, data: NDArray[np.uint8]) -> Checkpoint:
-        raw, part = manifest.pack(), path.with_suffix(".part")
-        with part.open("wb") as file:
-            file.write(_HEAD.pack(MAGIC, crc32(raw), len(raw)) + raw)
-            file.write(data.data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.rename(path)
+        raw = manifest.pack()
+        with begun_file(path) as (begun, descriptor):
+            with os.fdopen(descriptor, "wb", closefd=False) as file:
+                file.write(_HEAD.pack(MAGIC, crc32(raw), len(raw)) + raw)
+                file.write(data.data)
+            os.fsync(descriptor)
+            begun.rename(path)
         self._synchronise()
         return Checkpoint(manifest.name, manifest.step, manifest.nbytes)
 

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import stat
-from contextlib import suppress
 from pathlib import Path
 from secrets import token_bytes
 from zlib import crc32
@@ -26,6 +25,7 @@ from flashtrain.spec.image import (
     opened,
     sealed,
 )
+from flashtrain.writing import begun_file
 
 from ..errors import ImageDamaged, ImageError, ImageLocked, ImageMismatch
 from .flash_image import FlashImage
@@ -44,7 +44,7 @@ def open_image(path: str | Path, config: FmsConfig) -> FlashImage:
         descriptor, new = _open(path, os.O_RDWR), False
     except FileNotFoundError:
         new = _create(path, config)
-        descriptor = _open(path, os.O_RDWR)
+        descriptor = _open_existing(path, os.O_RDWR)
     try:
         _lock(path, descriptor, fcntl.LOCK_EX)
         header = _header(path, descriptor)
@@ -85,10 +85,7 @@ def view_image(path: str | Path) -> tuple[FmsConfig, ImageView]:
     of :func:`open_image`, also if there is no such file.
     """
     path = Path(path)
-    try:
-        descriptor = _open(path, os.O_RDONLY)
-    except FileNotFoundError as error:
-        raise ImageError(f"{path}: no such file; expected an image of a flash") from error
+    descriptor = _open_existing(path, os.O_RDONLY)
     try:
         _lock(path, descriptor, fcntl.LOCK_SH)
         config = _configuration(path, descriptor)
@@ -113,6 +110,14 @@ def _open(path: Path, how: int) -> int:
     return descriptor
 
 
+def _open_existing(path: Path, how: int) -> int:
+    try:
+        return _open(path, how)
+    except FileNotFoundError as error:
+        what = f"a link to {path.readlink()}, which is not there" if path.is_symlink() else "no such file"
+        raise ImageError(f"{path}: {what}; expected an image of a flash") from error
+
+
 def _lock(path: Path, descriptor: int, how: int) -> None:
     try:
         fcntl.flock(descriptor, how | fcntl.LOCK_NB)
@@ -128,32 +133,22 @@ def _create(path: Path, config: FmsConfig) -> bool:
     text, layout = config_text(config).encode(), ImageLayout(config.geometry)
     if len(text) > TEXT_ROOM:
         raise ImageError(f"{path}: a configuration of {len(text)} bytes; expected at most {TEXT_ROOM}")
-    begun = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        descriptor = os.open(begun, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-        try:
+        with begun_file(path) as (begun, descriptor):
             os.posix_fallocate(descriptor, 0, layout.pages_at)
             os.ftruncate(descriptor, layout.size)
             os.pwrite(descriptor, text, TEXT_AT)
             os.pwrite(descriptor, sealed(CLOCK, CLOCK_AT, 0.0), CLOCK_AT)
-            os.pwrite(
-                descriptor,
-                sealed(HEADER, HEADER_AT, *ImageHeader.of(config, token_bytes(8), text)),
-                HEADER_AT,
-            )
+            header = ImageHeader.of(config, token_bytes(8), text)
+            os.pwrite(descriptor, sealed(HEADER, HEADER_AT, *header), HEADER_AT)
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.link(begun, path)
+            os.link(begun, path)
         return True
     except FileExistsError:
         return False
     except OSError as error:
         expected = f"expected room for a new image, {layout.pages_at:,} bytes at first"
         raise ImageError(f"{path}: {error.strerror}; {expected}") from error
-    finally:
-        with suppress(OSError):
-            begun.unlink()
 
 
 def _header(path: Path, descriptor: int) -> ImageHeader:

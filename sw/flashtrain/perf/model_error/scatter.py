@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from flashtrain.perf.measurement import BenchmarkError
+from flashtrain.writing.figure import save_figure
 
 from .comparison import Compared
 from .point import Quantity, Role
@@ -25,7 +25,7 @@ def draw_scatter(points: Sequence[Compared], path: Path, names: tuple[str, str])
     """Draw a panel for each kind of quantity into `path`, whose ending names the format.
 
     The band is the tolerance. Points for calibration are hollow, held out ones filled; a missed point has a
-    red edge. names: of the reference Link and of the other. Raises `BenchmarkError` if the file cannot be
+    red edge. names: of the reference Link and of the other. Raises `OutputError` if the file cannot be
     written.
     """
     figure = Figure(figsize=(11, 10), layout="constrained")
@@ -42,10 +42,7 @@ def draw_scatter(points: Sequence[Compared], path: Path, names: tuple[str, str])
         Line2D([], [], color=colour, marker="o", linestyle="", label=name) for name, colour in colours.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise BenchmarkError(f"{path}: the figure cannot be written: {error}") from error
+    save_figure(figure, path)
 
 
 def _draw_panel(axes: Axes, points: Sequence[Compared], colours: dict[str, str]) -> None:

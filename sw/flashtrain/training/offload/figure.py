@@ -8,10 +8,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload.event_model import Timeline
 from flashtrain.training.offload.memory import memory_levels
 from flashtrain.training.offload.profile import Phase, Profile
+from flashtrain.writing.figure import save_figure
 
 COLOURS = {Phase.FORWARD: "#1f77b4", Phase.BACKWARD: "#ff7f0e"}
 WRITE_COLOUR, READ_COLOUR, LIMIT_COLOUR = "#9467bd", "#2ca02c", "#d62728"
@@ -21,7 +21,7 @@ UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 def draw_plan(profile: Profile, timeline: Timeline, memory_bytes: int, path: Path, title: str = "") -> None:
     """Draw into `path`, whose ending names the format (png, svg, pdf).
 
-    Raises `OffloadError` if it cannot be written.
+    Raises `OutputError` if it cannot be written.
     """
     figure = Figure(figsize=(11, 6), layout="constrained")
     FigureCanvasAgg(figure)
@@ -32,10 +32,7 @@ def draw_plan(profile: Profile, timeline: Timeline, memory_bytes: int, path: Pat
     tracks.set_title(title, loc="left")
     memory.set_xlabel(name)
     memory.set_xlim(0, timeline.seconds / unit)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise OffloadError(f"{path}: the figure cannot be written: {error}") from error
+    save_figure(figure, path)
 
 
 def _draw_tracks(axes: Axes, profile: Profile, timeline: Timeline, unit: float) -> None:

@@ -48,8 +48,8 @@ def network_named(name: str) -> Network:
 
 
 def save_network(network: Network, path: Path) -> None:
-    """Write `network`; equal networks give equal bytes. Raises `OffloadError` if that fails."""
-    write_json(path, _document(network), OffloadError, indent=None)
+    """Write `network`; equal networks give equal bytes. Raises `OutputError` if that fails."""
+    write_json(path, _document(network), indent=None)
 
 
 def load_network(path: Path) -> Network:

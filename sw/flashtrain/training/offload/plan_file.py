@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import Any
 
 from flashtrain.reading import Node, read_document
-from flashtrain.training.errors import OffloadError
 from flashtrain.training.json_file import write_json
 from flashtrain.training.offload.plan import Plan, PlannedTensor
 from flashtrain.training.offload.storage import parse_storage, storage_document
@@ -41,8 +40,8 @@ VERSION = 1
 
 
 def save_plan(plan: Plan, path: Path) -> None:
-    """Write `plan`; equal plans give equal bytes. Raises `OffloadError` if that fails."""
-    write_json(path, plan_document(plan), OffloadError)
+    """Write `plan`; equal plans give equal bytes. Raises `OutputError` if that fails."""
+    write_json(path, plan_document(plan))
 
 
 def load_plan(path: Path) -> Plan:

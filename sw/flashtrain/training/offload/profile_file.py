@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Any
 
 from flashtrain.reading import Node, read_document
-from flashtrain.training.errors import OffloadError
 from flashtrain.training.json_file import write_json
 from flashtrain.training.offload.profile import Phase, Profile, ProfiledOperation, SavedTensor
 
@@ -42,8 +41,8 @@ VERSION = 1
 
 
 def save_profile(profile: Profile, path: Path) -> None:
-    """Write `profile`; equal profiles give equal bytes. Raises `OffloadError` if that fails."""
-    write_json(path, profile_document(profile), OffloadError)
+    """Write `profile`; equal profiles give equal bytes. Raises `OutputError` if that fails."""
+    write_json(path, profile_document(profile))
 
 
 def load_profile(path: Path) -> Profile:

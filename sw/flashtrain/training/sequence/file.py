@@ -62,7 +62,7 @@ READABLE = (2, VERSION)
 
 
 def save_sequence(sequence: TrainingSequence, path: Path) -> None:
-    """Write `sequence` to `path`; equal sequences give equal bytes. Raises `SequenceError` if that fails."""
+    """Write `sequence` to `path`; equal sequences give equal bytes. Raises `OutputError` if that fails."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -74,7 +74,7 @@ def save_sequence(sequence: TrainingSequence, path: Path) -> None:
     }
     for phase in PHASES:
         document[phase] = [step_document(step) for step in getattr(sequence, phase)]
-    write_json(path, document, SequenceError)
+    write_json(path, document)
 
 
 def load_sequence(path: Path) -> TrainingSequence:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE, UNCORRECTABLE_RATE, PageCode, uncorrectable_rate
 from flashtrain.spec.streams import Retention
+from flashtrain.writing.figure import save_figure
 
 from .model import ErrorModel
 
@@ -64,7 +65,7 @@ def draw_rates(model: ErrorModel, code: PageCode, path: Path) -> None:
     axes.set_ylabel("raw bit error rate")
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right", fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path)
 
 
 def _table(title: str, cell: Callable[[int, float], str]) -> str:
