@@ -253,8 +253,8 @@ def test_connections_that_come_and_go(target, host):
 def test_a_connection_too_many():
     with served(connections=3) as target:
         socks = [socket.create_connection(target.address) for _ in range(4)]
-        socks[3].settimeout(5)
-        assert socks[3].recv(1) == b""
+        socks[0].settimeout(5)  # the oldest of those that enter
+        assert socks[0].recv(1) == b""
         for sock in socks:
             sock.close()
 

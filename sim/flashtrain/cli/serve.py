@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 from flashtrain.host import Device
-from flashtrain.nvme.target.server import Target, is_loopback
+from flashtrain.nvme.target.server import Target
 from flashtrain.nvme.target.settings import DEFAULT_NQN, DEFAULT_PORT, LOOPBACK, Settings
 from flashtrain.reading import read_text
 from flashtrain.reading.limits import MOST_SECRET_BYTES
@@ -95,7 +95,7 @@ async def _serve(device: Device, settings: Settings, seconds: float | None, cons
         for one in target.subsystem.namespaces.values():
             size = byte_count(one.zones * one.zone_capacity * one.block_bytes)
             console.step(f"namespace {one.nsid}: stream {one.stream.name}, {size} in {one.zones} zones")
-        reach = "this machine only" if is_loopback(settings.address) else "the network, without encryption"
+        reach = "this machine only" if settings.is_local else "the network, without encryption"
         console.step(
             f"listening on {settings.address}:{target.port}, open to {reach}; subsystem {settings.nqn}"
         )

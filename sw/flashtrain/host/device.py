@@ -99,6 +99,11 @@ class Device:
             own = self.stream(node.journal.name, Port.HOST)
             self._journal = Journal(self._dispatcher, node, own, self._zones)
 
+    @property
+    def serial(self) -> str:
+        """The serial number, which no two devices have in common; see :attr:`Link.serial`."""
+        return self.link.serial
+
     def __repr__(self) -> str:
         return f"<device {self.config.name!r}, node {self.node.name!r}, {type(self.link).__name__}>"
 

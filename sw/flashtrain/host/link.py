@@ -2,6 +2,8 @@
 
 import time
 from abc import ABC, abstractmethod
+from functools import cached_property
+from secrets import token_hex
 from types import TracebackType
 from typing import Protocol, Self, cast
 
@@ -90,6 +92,18 @@ class Link(ProcessOwned, ABC):
     def image(self) -> FlashImage | None:
         """The file that keeps the flash, if there is one."""
         return None
+
+    @property
+    def serial(self) -> str:
+        """The device's serial number: that of its image, or a random one as long as the Link is open.
+
+        It has 16 hexadecimal digits, which no two devices have in common.
+        """
+        return self._own_serial if self.image is None else self.image.serial.hex()
+
+    @cached_property
+    def _own_serial(self) -> str:
+        return token_hex(8)
 
     def use_image(self, image: FlashImage) -> None:
         """Keep the flash in this file, before anything else is done; :meth:`close` closes the file.

@@ -1,7 +1,6 @@
 """The generations of the device behind a Link."""
 
 from functools import partial
-from secrets import token_hex
 from weakref import WeakKeyDictionary
 
 from flashtrain.host.link import Link
@@ -23,7 +22,7 @@ def generations_of(link: Link) -> DeviceGenerations:
 
 
 def _made(link: Link) -> DeviceGenerations:
+    name = f"{link.config.name} {link.serial}"
     if link.image is None:
-        return DeviceGenerations(f"{link.config.name} {token_hex(4)}")
-    kept = partial(KeptGenerations, link.image)
-    return DeviceGenerations(f"{link.config.name} {link.image.serial.hex()}", kept)
+        return DeviceGenerations(name)
+    return DeviceGenerations(name, partial(KeptGenerations, link.image))

@@ -76,7 +76,8 @@ class Admin:
             return self._subsystem.identify.reply(entry, controller.number)
         if entry.dword_10 & 0xFF != Structure.CONTROLLER:
             return Reply(TargetStatus.INVALID_FIELD)
-        return Reply(data=discovery_controller(self._subsystem.settings, controller.number))
+        own = self._subsystem
+        return Reply(data=discovery_controller(own.settings, own.serial, controller.number))
 
     def _abort(self, controller: Controller, entry: Entry) -> Reply:
         queue = controller.connections.get(entry.dword_10 & 0xFFFF)

@@ -3,21 +3,30 @@
 from flashtrain.nvme.wire.commands import SGL_PSDT, AdminOpcode, Entry, FabricsType, SglType
 from flashtrain.nvme.wire.statuses import TargetStatus
 
+from .authentication import MOST_MESSAGE_BYTES
 from .controller import Controller
-from .identify import IN_CAPSULE_BYTES
+from .fabrics import CONNECT_BYTES
 from .io_commands import Refusal, Transfer
 
-_FABRICS_TO_DEVICE = (FabricsType.CONNECT, FabricsType.AUTHENTICATION_SEND)
+_TO_DEVICE: dict[int, int] = {
+    FabricsType.CONNECT: CONNECT_BYTES,
+    FabricsType.AUTHENTICATION_SEND: MOST_MESSAGE_BYTES,
+}
+"""The most data of fabrics commands with data for the target."""
+
 _AUTHENTICATE = (FabricsType.AUTHENTICATION_SEND, FabricsType.AUTHENTICATION_RECEIVE)
 
 
-def check_state(entry: Entry, controller: Controller | None, authenticated: bool) -> None:
-    """:class:`Refusal` of a command that the queue of this controller does not take in its state."""
+def check_state(entry: Entry, controller: Controller | None, connected: bool) -> None:
+    """:class:`Refusal` of a command that a queue does not take in its state.
+
+    controller: of the queue, None until its host is admitted; connected: its Connect was accepted.
+    """
     fabrics = entry.opcode == AdminOpcode.FABRICS
-    if controller is None:
+    if controller is None and not connected:
         if not (fabrics and entry.nsid & 0xFF == FabricsType.CONNECT):
             raise Refusal(TargetStatus.COMMAND_SEQUENCE_ERROR)
-    elif not authenticated:
+    elif controller is None:
         if not (fabrics and entry.nsid & 0xFF in _AUTHENTICATE):
             raise Refusal(TargetStatus.AUTHENTICATION_REQUIRED)
     elif not fabrics and not controller.enabled:
@@ -27,11 +36,14 @@ def check_state(entry: Entry, controller: Controller | None, authenticated: bool
 def fabrics_transfer(entry: Entry) -> Transfer:
     """The data that a fabrics command moves; :class:`Refusal` if they are too many."""
     kind = entry.nsid & 0xFF
-    if kind in _FABRICS_TO_DEVICE:
-        if entry.sgl_length > IN_CAPSULE_BYTES:
+    if kind in _TO_DEVICE:
+        if entry.sgl_length > _TO_DEVICE[kind]:
             raise Refusal(TargetStatus.SGL_LENGTH_INVALID)
         return Transfer(to_device=entry.sgl_length)
-    return Transfer(to_host=entry.sgl_length if kind == FabricsType.AUTHENTICATION_RECEIVE else 0)
+    if kind == FabricsType.AUTHENTICATION_RECEIVE:
+        # The host names the room that it has, and gets no more than a message.
+        return Transfer(to_host=min(entry.sgl_length, MOST_MESSAGE_BYTES))
+    return Transfer()
 
 
 def check_pointer(entry: Entry, transfer: Transfer, in_capsule_bytes: int) -> None:

@@ -8,6 +8,9 @@ from flashtrain.nvme.wire import dhchap
 from flashtrain.nvme.wire.dhchap import Challenge, Hash, Message, Negotiation
 from flashtrain.nvme.wire.ffdhe import DhGroup, KeyExchange
 
+MOST_MESSAGE_BYTES = 4096
+"""Of a message: the longest has a response, a challenge and a public value, 1,168 bytes."""
+
 
 class Reason(IntEnum):
     """Explanation of a failure (NVM Express Base 2.0, Figure 433)."""
@@ -43,6 +46,11 @@ class Authentication:
         self._hash, self._group = Hash.SHA256, DhGroup.NULL
         self._exchange: KeyExchange | None = None
         self._challenge, self._sequence = b"", 0
+
+    @property
+    def over(self) -> bool:
+        """Whether it has failed, and the host has taken the reason."""
+        return self.stage is Stage.FAILED and not self._answer
 
     def receive(self, data: bytes) -> None:
         """A message of the host."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from enum import IntEnum, IntFlag
 from typing import Protocol
 
@@ -11,6 +10,7 @@ from flashtrain.nvme.wire.commands import Entry
 from .events import Events
 from .features import Features
 from .log_format import ERROR_ENTRIES
+from .notices import Notice, Notices
 from .settings import VERSION, Settings
 
 _READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
@@ -47,7 +47,7 @@ class Owner(Protocol):
     """The subsystem, as its controllers need it."""
 
     settings: Settings
-    say: Callable[[str], None]
+    notices: Notices
 
     @property
     def fault(self) -> Exception | None: ...
@@ -79,7 +79,11 @@ class Controller:
         self._ready = Ready(0)
         self._heard = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self.restart_timer()
+
+    @property
+    def admitted(self) -> bool:
+        """Whether its host is admitted: until then it does nothing, and is not counted."""
+        return 0 in self.connections
 
     @property
     def enabled(self) -> bool:
@@ -144,10 +148,12 @@ class Controller:
     # Connections.
 
     def attach(self, queue: int, connection: Link) -> bool:
-        """Add the connection of a queue; False if the queue has one."""
+        """Add the connection of a queue; False if the queue has one. The admin queue admits the host."""
         if queue in self.connections:
             return False
         self.connections[queue] = connection
+        if queue == 0:
+            self.restart_timer()
         return True
 
     def detach(self, queue: int, connection: Link) -> None:
@@ -191,7 +197,8 @@ class Controller:
         if left > 0:
             self._set_timer(left)
         else:
-            self.subsystem.say(f"host {self.host}: silent for {silent:.1f} s, its connections end")
+            line = f"host {self.host}: silent for {silent:.1f} s, its connections end"
+            self.subsystem.notices.note(Notice.KEEP_ALIVE, line)
             self.end()
 
     # Errors.

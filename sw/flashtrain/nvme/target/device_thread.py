@@ -188,8 +188,10 @@ class DeviceThread:
                 self._loop.call_soon_threadsafe(_tell, finished)
 
     def _fail(self, error: Exception) -> None:
+        if self.fault is None:
+            line = f"the device has stopped: {type(error).__name__}: {error}"
+            self._loop.call_soon_threadsafe(self._say, line)
         self.fault = error
-        self._loop.call_soon_threadsafe(self._say, f"the device has stopped: {type(error).__name__}: {error}")
         jobs = [*self._running, *self._waiting]
         self._running.clear()
         self._waiting.clear()

@@ -7,10 +7,12 @@ from typing import Protocol
 
 from flashtrain.nvme.wire.commands import Entry, FabricsType
 from flashtrain.nvme.wire.dhchap import SECURITY_PROTOCOL
+from flashtrain.nvme.wire.nqn import is_nqn
 from flashtrain.nvme.wire.statuses import TargetStatus
 
-from .authentication import Authentication, Stage
+from .authentication import MOST_MESSAGE_BYTES, Authentication, Stage
 from .controller import Controller, Link, Property
+from .notices import Notice
 from .reply import Reply
 from .settings import DISCOVERY_NQN
 from .subsystem import Subsystem
@@ -23,12 +25,12 @@ _AUTHENTICATE = 1 << 17
 """Of the result of a Connect: an authentication transaction must follow."""
 
 _GRACE_SECONDS = 0.5
-"""Time for a host to read why its authentication has failed."""
+"""Time for a host to read why it is not admitted."""
 
 
 @dataclass(frozen=True)
 class Connected:
-    """A queue that is connected now.
+    """The answer to a Connect: which queue of which controller this is, once its host is admitted.
 
     - authentication: by which the host must first prove to have its key; None: it need not.
     - flow_control: completions carry the head of the submission queue.
@@ -61,64 +63,123 @@ class _Request:
 
 
 class ConnectingQueue(Link, Protocol):
-    """A queue, as its Connect needs it: `controller` is None before."""
+    """A queue, as its Connect needs it: see :class:`Queue`."""
 
     controller: Controller | None
-    authentication: Authentication | None
+    connected: Connected | None
 
-    def authenticated(self) -> None: ...
+    def admit(self, controller: Controller, number: int) -> None: ...
+
+    @property
+    def ended(self) -> bool: ...
+
+    def overdue(self, now: float) -> bool: ...
+
+    def abort_connection(self) -> None: ...
 
 
 class Fabrics:
-    """Connects queues to controllers, for all connections of a target."""
+    """Connects queues to controllers, for all connections of a target.
+
+    A connection *enters* until its host is admitted: by Connect, and if there is a secret by its proof. It
+    takes no controller and no queue until then, and the oldest one makes room for others.
+    """
 
     def __init__(self, subsystem: Subsystem) -> None:
         self._subsystem = subsystem
         self.open: set[ConnectingQueue] = set()
+        self._entering: dict[ConnectingQueue, None] = {}  # the oldest first
 
     def opened(self, queue: ConnectingQueue) -> None:
+        settings = self._subsystem.settings
         self.open.add(queue)
-        if len(self.open) > self._subsystem.settings.connections:
-            queue.close()
+        self._entering[queue] = None
+        if len(self.open) > settings.connections or len(self._entering) > settings.entering:
+            oldest = next(iter(self._entering))  # at least this one
+            self._note(oldest, Notice.TURNED_AWAY, "made room for others")
+            self._end(oldest)
 
     def lost(self, queue: ConnectingQueue) -> None:
         self.open.discard(queue)
+        self._entering.pop(queue, None)
+        if queue.controller is None and queue.connected is not None and queue.connected.queue == 0:
+            queue.connected.controller.end()  # of a host that was not admitted
+
+    def end_overdue(self, now: float) -> None:
+        """End the connections in which something has lasted for too long; `now`: the event loop's time."""
+        for queue in [one for one in self.open if one.overdue(now)]:
+            if not queue.ended:
+                self._note(queue, Notice.OVERDUE, "silent, or reads nothing")
+            self._end(queue)
+
+    def _note(self, queue: ConnectingQueue, kind: Notice, reason: str) -> None:
+        host = "a host" if queue.connected is None else f"host {queue.connected.controller.host}"
+        self._subsystem.notices.note(kind, f"{host}: connection ended, {reason}")
+
+    def _end(self, queue: ConnectingQueue) -> None:
+        queue.abort_connection()
+        self.lost(queue)
 
     def execute(self, queue: ConnectingQueue, entry: Entry, data: bytes) -> Reply | Connected:
         kind = entry.nsid & 0xFF
         if kind == FabricsType.CONNECT:
-            if queue.controller is not None:
+            if queue.connected is not None:
                 return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
             return self._connect(queue, entry, data)
-        controller = queue.controller
-        assert controller is not None
+        connected = queue.connected
+        assert connected is not None
         match kind:
             case FabricsType.PROPERTY_GET:
-                return _get(controller, entry)
+                return _get(connected.controller, entry)
             case FabricsType.PROPERTY_SET:
-                return _set(controller, entry)
+                return _set(connected.controller, entry)
             case FabricsType.AUTHENTICATION_SEND | FabricsType.AUTHENTICATION_RECEIVE:
-                return self._authenticate(queue, controller, entry, data)
+                return self._authenticate(queue, connected, entry, data)
         return Reply(TargetStatus.INVALID_OPCODE)
 
-    def _authenticate(
-        self, queue: ConnectingQueue, controller: Controller, entry: Entry, data: bytes
-    ) -> Reply:
-        exchange = queue.authentication
-        if exchange is None:
+    def _authenticate(self, queue: ConnectingQueue, connected: Connected, entry: Entry, data: bytes) -> Reply:
+        exchange = connected.authentication
+        if exchange is None or exchange.over:
             return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
         if tuple(entry.fields[1:4]) != (1, 1, SECURITY_PROTOCOL):
             return Reply(TargetStatus.INVALID_FIELD)
         if entry.nsid & 0xFF == FabricsType.AUTHENTICATION_SEND:
             exchange.receive(data)
             return Reply()
-        answer = exchange.answer(entry.sgl_length)
+        answer = exchange.answer(min(entry.sgl_length, MOST_MESSAGE_BYTES))
         if exchange.stage is Stage.DONE:
-            queue.authenticated()
+            if not self._admit(queue, connected):
+                self._close_soon(queue)
         elif exchange.stage is Stage.FAILED:
-            self._subsystem.say(f"host {controller.host}: authentication failed")
-            asyncio.get_running_loop().call_later(_GRACE_SECONDS, queue.close)
+            line = f"host {connected.controller.host}: authentication failed"
+            self._subsystem.notices.note(Notice.FAILED_PROOF, line)
+            self._close_soon(queue)
         return Reply(data=answer)
+
+    def _close_soon(self, queue: ConnectingQueue) -> None:
+        asyncio.get_running_loop().call_later(_GRACE_SECONDS, queue.close)
+
+    def _admit(self, queue: ConnectingQueue, connected: Connected) -> bool:
+        """Let the queue's host in; False if its controller or its queue has gone, or they are too many."""
+        controller, number = connected.controller, connected.queue
+        if number == 0:
+            if self._full(controller.host):
+                return False
+        elif self._subsystem.controllers.get(controller.number) is not controller or not controller.enabled:
+            return False
+        if not controller.attach(number, queue):
+            return False
+        self._entering.pop(queue, None)
+        queue.admit(controller, number)
+        if number == 0 and not controller.discovery:
+            line = f"host {controller.host}: controller {controller.number}"
+            self._subsystem.notices.note(Notice.CONTROLLER, line)
+        return True
+
+    def _full(self, host: str) -> bool:
+        if self._subsystem.full:
+            self._subsystem.notices.note(Notice.FULL, f"host {host}: all controllers are in use")
+        return self._subsystem.full
 
     # Connect.
 
@@ -130,13 +191,13 @@ class Fabrics:
             return Reply(TargetStatus.CONNECT_INCOMPATIBLE_FORMAT)
         if request.entries < 2 or request.entries > self._subsystem.settings.entries:
             return _invalid(44)
-        if not request.host.startswith("nqn."):
+        if not is_nqn(request.host):
             return _invalid(512, in_data=True)
         discovery = request.subsystem == DISCOVERY_NQN
         if not discovery and request.subsystem != self._subsystem.settings.nqn:
             return _invalid(256, in_data=True)
         if not self._allowed(request.host):
-            self._subsystem.say(f"host {request.host}: not allowed")
+            self._subsystem.notices.note(Notice.NOT_ALLOWED, f"host {request.host}: not allowed")
             return Reply(TargetStatus.CONNECT_INVALID_HOST)
         if request.queue == 0:
             return self._connect_admin(queue, request, discovery)
@@ -144,20 +205,17 @@ class Fabrics:
 
     def _allowed(self, host: str) -> bool:
         hosts = self._subsystem.settings.hosts
-        return not hosts or host in hosts
+        return hosts is None or host in hosts
 
     def _connect_admin(self, queue: ConnectingQueue, request: _Request, discovery: bool) -> Reply | Connected:
         if request.controller != DYNAMIC_CONTROLLER:
             return _invalid(16, in_data=True)
+        if self._full(request.host):
+            return Reply(TargetStatus.CONNECT_CONTROLLER_BUSY)
         controller = self._subsystem.open_controller(
             request.host, request.identifier, request.keep_alive, discovery
         )
-        if controller is None:
-            return Reply(TargetStatus.CONNECT_CONTROLLER_BUSY)
-        controller.attach(0, queue)
-        if not discovery:
-            self._subsystem.say(f"host {request.host}: controller {controller.number}")
-        return self._connected(controller, request)
+        return self._connected(queue, controller, request)
 
     def _connect_io(self, queue: ConnectingQueue, request: _Request) -> Reply | Connected:
         controller = self._subsystem.controllers.get(request.controller)
@@ -167,16 +225,19 @@ class Fabrics:
             return _invalid(42)
         if not controller.enabled:
             return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
-        if not controller.attach(request.queue, queue):
+        if request.queue in controller.connections:
             return _invalid(42)
-        return self._connected(controller, request)
+        return self._connected(queue, controller, request)
 
-    def _connected(self, controller: Controller, request: _Request) -> Connected:
+    def _connected(self, queue: ConnectingQueue, controller: Controller, request: _Request) -> Connected:
         exchange = None
         if (key := self._subsystem.settings.key_of(request.host)) is not None:
             exchange = Authentication(key, request.host, request.subsystem)
         flow_control = not request.attributes >> 2 & 1
-        return Connected(controller, request.queue, request.entries, flow_control, exchange)
+        connected = Connected(controller, request.queue, request.entries, flow_control, exchange)
+        if exchange is None:
+            self._admit(queue, connected)
+        return connected
 
 
 def _parse(entry: Entry, data: bytes) -> _Request:

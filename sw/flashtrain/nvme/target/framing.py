@@ -1,6 +1,7 @@
 """`Framing`: a TCP connection as PDUs, with limits and the end that the standard asks for."""
 
 import asyncio
+from math import inf
 from typing import Protocol, cast
 
 from flashtrain.nvme.wire.commands import Entry, parse_entry
@@ -23,9 +24,15 @@ from flashtrain.nvme.wire.pdu import (
 )
 
 from .headers import wrong_field
-from .sending import Sender
+from .identify import IN_CAPSULE_BYTES
+from .sending import MOST_DATA_BYTES, Sender
 
-_HIGH_WATER = 1 << 20
+MOST_UNSENT_BYTES = 1 << 20
+"""Bytes on their way to a host beyond which no command of it starts."""
+
+MOST_UNSENT_ENTERING_BYTES = 64 << 10
+"""The same until the host is admitted."""
+
 _MOST_ALIGNMENT = 31
 _LINGER_SECONDS = 1.0
 _BOTH_DIGESTS = HEADER_DIGEST | DATA_DIGEST
@@ -52,8 +59,11 @@ class Framing(asyncio.Protocol):
 
     - sender: sends PDUs to the host.
     - writable: the host takes data.
+    - ended: the end has begun; nothing more is received.
 
-    `stalled_seconds` limits the time until the queue is connected, and that in which the host takes no data.
+    `stalled_seconds` limits the time until the host is admitted, from a PDU's first byte to its last, and in
+    which the host takes no data: see :meth:`overdue`. Until it is admitted PDUs are small, and few answers
+    wait for it.
     """
 
     def __init__(self, queue: Commands, stalled_seconds: float) -> None:
@@ -62,8 +72,12 @@ class Framing(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._buffer = bytearray()
         self._digests: int | None = None  # until the host has asked for some
-        self._ended = False
-        self._timer: asyncio.TimerHandle | None = None
+        self.ended = False
+        self._most_data = IN_CAPSULE_BYTES
+        self._entering_since: float | None = None
+        self._half_since: float | None = None
+        self._full_since: float | None = None
+        self._end_by = inf
         self.sender = Sender()
         self.writable = True
 
@@ -71,60 +85,76 @@ class Framing(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=_HIGH_WATER)
+        self._transport.set_write_buffer_limits(high=MOST_UNSENT_ENTERING_BYTES)
         self.sender.start(self._transport)
-        self._set_timer(self._stalled_seconds)
+        self._entering_since = _now()
         self._queue.opened()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended = True
-        self._set_timer(None)
+        self.ended = True
         self.sender.lost()
         self._buffer.clear()
         self._queue.lost()
 
     def pause_writing(self) -> None:
         self.writable = False
-        self._set_timer(self._stalled_seconds)
+        self._full_since = _now()
 
     def resume_writing(self) -> None:
         self.writable = True
-        self._set_timer(None)
+        self._full_since = None
         self._queue.go_on()
 
     def data_received(self, data: bytes) -> None:
-        if self._ended:
+        if self.ended:
             return
         self._buffer += data
         place = 0
-        while not self._ended and (length := self._take(place)):
+        while not self.ended and (length := self._take(place)):
             place += length
         if place:
             del self._buffer[:place]
+        if not self._buffer:
+            self._half_since = None
+        elif place or self._half_since is None:
+            self._half_since = _now()
 
     # For the queue.
 
-    def connected(self) -> None:
-        """The queue is connected: from now on its host may be silent."""
-        self._set_timer(None)
+    def admitted(self) -> None:
+        """The host is admitted: from here on it may be silent between PDUs, and move data."""
+        self._entering_since = None
+        self._most_data = MOST_DATA_BYTES
+        self._transport.set_write_buffer_limits(high=MOST_UNSENT_BYTES)
+
+    def overdue(self, now: float) -> bool:
+        """Whether something of this connection has lasted for too long; `now` is the event loop's time."""
+        since = (self._entering_since, self._half_since, self._full_since)
+        latest = now - self._stalled_seconds
+        return now > self._end_by or any(one is not None and one < latest for one in since)
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self._transport.abort()
 
     def close(self) -> None:
         """End the connection after what is to be sent."""
-        if not self._ended:
-            self._ended = True
+        if not self.ended:
+            self.ended = True
             self.sender.end()
             self._transport.close()
+            self._end_by = _now() + self._stalled_seconds
 
     def fail(self, reason: Fatal, information: int = 0, header: bytes = b"") -> None:
         """End the connection with a termination request, and give the host time to read it."""
-        if self._ended:
+        if self.ended:
             return
-        self._ended = True
+        self.ended = True
         self._queue.failed(reason)
         self.sender.end(termination_pdu(PduType.CONTROLLER_TERMINATION, reason, information, header))
         if self._transport.can_write_eof():
             self._transport.write_eof()
-        self._set_timer(_LINGER_SECONDS)
+        self._end_by = _now() + _LINGER_SECONDS
 
     # Receiving.
 
@@ -133,7 +163,7 @@ class Framing(asyncio.Protocol):
         if len(self._buffer) - place < COMMON.size:
             return 0
         header = parse_header(self._buffer, place)
-        wrong = wrong_field(header, self._digests)
+        wrong = wrong_field(header, self._digests, self._most_data)
         if wrong is not None:
             self._refuse(place, *wrong)
             return 0
@@ -190,9 +220,6 @@ class Framing(asyncio.Protocol):
             self._digests = request.digests
             self.sender.agree(request)
 
-    def _set_timer(self, seconds: float | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if seconds is not None:
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._transport.abort)
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -14,7 +14,6 @@ from flashtrain.nvme.wire.pdu import (
 )
 
 from .identify import IN_CAPSULE_BYTES
-from .sending import MOST_DATA_BYTES
 
 _FROM_HOST = frozenset({PduType.IC_REQUEST, PduType.HOST_TERMINATION, PduType.COMMAND, PduType.HOST_DATA})
 
@@ -22,8 +21,12 @@ Wrong = tuple[Fatal, int] | None
 """The reason and the place of a wrong field; None if all are right."""
 
 
-def wrong_field(header: Header, digests: int | None) -> Wrong:
-    """The first wrong field of a header; `digests`: those of the connection, None before its ICReq."""
+def wrong_field(header: Header, digests: int | None, most_data: int) -> Wrong:
+    """The first wrong field of a header.
+
+    - digests: of the connection, None before its ICReq.
+    - most_data: bytes of data of one PDU that are no part of a capsule.
+    """
     if header.kind not in _FROM_HOST:
         return Fatal.INVALID_HEADER_FIELD, 0
     if (header.kind == PduType.IC_REQUEST) != (digests is None):
@@ -35,10 +38,10 @@ def wrong_field(header: Header, digests: int | None) -> Wrong:
         return None if fits else (Fatal.INVALID_HEADER_FIELD, 4)
     if digests is None:
         return None if header.pdu_bytes == CONNECTION_BYTES else (Fatal.INVALID_HEADER_FIELD, 4)
-    return _wrong_place_of_data(header, digests)
+    return _wrong_place_of_data(header, digests, most_data)
 
 
-def _wrong_place_of_data(header: Header, digests: int) -> Wrong:
+def _wrong_place_of_data(header: Header, digests: int, most_data: int) -> Wrong:
     start = header.header_bytes + (DIGEST_BYTES if digests & HEADER_DIGEST else 0)
     has_data = header.pdu_bytes > start
     # A host may set the flag of the data digest in a capsule without data.
@@ -54,4 +57,4 @@ def _wrong_place_of_data(header: Header, digests: int) -> Wrong:
     data_bytes = header.pdu_bytes - header.data_offset - tail
     if header.kind == PduType.COMMAND:
         return (Fatal.INVALID_HEADER_FIELD, 4) if data_bytes > IN_CAPSULE_BYTES else None
-    return (Fatal.LIMIT_EXCEEDED, 4) if data_bytes > MOST_DATA_BYTES else None
+    return (Fatal.LIMIT_EXCEEDED, 4) if data_bytes > most_data else None

@@ -17,7 +17,7 @@ from .features import ZONE_EVENTS
 from .log_format import ERROR_ENTRIES
 from .namespaces import Namespace
 from .reply import Reply
-from .settings import DISCOVERY_NQN, VERSION, Settings
+from .settings import DISCOVERY_NQN, MOST_SERIAL_BYTES, VERSION, Settings
 
 STRUCTURE_BYTES = 4096
 IN_CAPSULE_BYTES = 16 << 10
@@ -44,9 +44,11 @@ class Identify:
     """The structures of one subsystem. `limits` are the open and active zones of a namespace, at most."""
 
     def __init__(
-        self, settings: Settings, namespaces: dict[int, Namespace], exponent: int, limits: tuple[int, int]
-    ) -> None:
+        self, settings: Settings, serial: str, namespaces: dict[int, Namespace], exponent: int,
+        limits: tuple[int, int],
+    ) -> None:  # fmt: skip
         self._settings = settings
+        self._serial = serial
         self._namespaces = namespaces
         self._exponent = exponent
         self._open, self._active = limits
@@ -99,7 +101,7 @@ class Identify:
 
     def _controller(self, controller: int) -> bytes:
         s, data = self._settings, bytearray(STRUCTURE_BYTES)
-        data[4:24] = s.serial.encode()[:20].ljust(20)
+        data[4:24] = self._serial.encode().ljust(MOST_SERIAL_BYTES)
         data[24:64] = MODEL.encode()[:40].ljust(40)
         data[64:72] = b"1".ljust(8)
         data[76] = 0  # one controller per host: with more Linux 6.1 loses the order of writes (docs/nvme.md)
@@ -149,11 +151,11 @@ class Identify:
         return Reply(data=data.ljust(STRUCTURE_BYTES, b"\0"))
 
 
-def discovery_controller(settings: Settings, controller: int) -> bytes:
+def discovery_controller(settings: Settings, serial: str, controller: int) -> bytes:
     """The controller structure of the discovery subsystem (NVM Express Base 2.0, Figure 275)."""
     data = bytearray(STRUCTURE_BYTES)
     data[24:64] = MODEL.encode()[:40].ljust(40)
-    data[4:24] = settings.serial.encode()[:20].ljust(20)
+    data[4:24] = serial.encode().ljust(MOST_SERIAL_BYTES)
     data[64:72] = b"1".ljust(8)
     struct.pack_into("<HI", data, 78, controller, VERSION)
     data[111] = 2

@@ -12,6 +12,7 @@ class InFlight:
     - size: bytes that it moves. to_device: those from the host; data, received: what has come of them.
     - intact: whether all of them agreed with their digests.
     - started: it has its room among the data in transit.
+    - refusal: the status of a refusal that waits for its turn.
     """
 
     entry: Entry
@@ -21,3 +22,4 @@ class InFlight:
     received: int = 0
     intact: bool = True
     started: bool = False
+    refusal: int | None = None

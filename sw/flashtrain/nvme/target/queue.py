@@ -10,22 +10,28 @@ from flashtrain.nvme.wire.statuses import TargetStatus, is_final
 from . import io_commands
 from .admin import Admin
 from .admission import check_pointer, check_state, fabrics_transfer
-from .authentication import Authentication
 from .controller import Controller
 from .fabrics import Connected, Fabrics
 from .framing import Framing
 from .in_flight import InFlight
 from .io_commands import Refusal
+from .notices import Notice
 from .reply import Reply
 from .subsystem import Subsystem
 
 _LEAST_TRANSIT_BYTES = 1 << 20
+MOST_ENTERING_COMMANDS = 8
+"""Commands in flight until the host is admitted: Connect, and the messages of an authentication."""
 
 
 class Queue:
-    """The queue behind one connection: none until its Connect, then the admin queue or an I/O queue.
+    """The queue behind one connection: none until its host is admitted, then the admin or an I/O queue.
 
-    Memory is bounded: commands whose data would exceed a limit wait, as all do while the host takes no data.
+    - controller: to which the queue belongs; None until the host is admitted.
+    - connected: the answer to a Connect whose host has to prove its secret first; else None.
+
+    Memory is bounded: commands whose data would exceed a limit wait, as all do while the host takes no data,
+    the refused ones, too.
     """
 
     def __init__(self, subsystem: Subsystem, fabrics: Fabrics) -> None:
@@ -35,6 +41,7 @@ class Queue:
         self.framing = Framing(self, subsystem.settings.stalled_seconds)
         self._sender = self.framing.sender
         self.controller: Controller | None = None
+        self.connected: Connected | None = None
         self._number = 0
         self._entries = subsystem.settings.entries
         self._flow_control = True
@@ -45,8 +52,7 @@ class Queue:
         self._in_transit = 0
         self._most_in_transit = max(_LEAST_TRANSIT_BYTES, 2 * (4096 << subsystem.exponent))
         self._next_tag = 0
-        self._authenticated = False
-        self.authentication: Authentication | None = None
+        self._goes_on = False
 
     # Of the connection.
 
@@ -64,35 +70,34 @@ class Queue:
 
     def failed(self, reason: Fatal) -> None:
         host = "a host" if self.controller is None else f"host {self.controller.host}"
-        self._subsystem.say(f"{host}: connection ended, {reason.name.lower().replace('_', ' ')}")
+        line = f"{host}: connection ended, {reason.name.lower().replace('_', ' ')}"
+        self._subsystem.notices.note(Notice.WRONG_PDU, line)
 
     def close(self) -> None:
         self.framing.close()
+
+    @property
+    def ended(self) -> bool:
+        return self.framing.ended
+
+    def overdue(self, now: float) -> bool:
+        return self.framing.overdue(now)
+
+    def abort_connection(self) -> None:
+        self.framing.abort()
 
     def command(self, entry: Entry, data: bytes, intact: bool) -> None:
         """A command capsule, with the data in it."""
         if self.controller is not None:
             self.controller.heard()
-        if len(self._commands) >= self._entries:
+        if max(len(self._commands), len(self._waiting)) >= self._most_commands:
             self.framing.fail(Fatal.SEQUENCE_ERROR)
             return
         command = InFlight(entry)
-        if entry.cid in self._commands:
-            self._answer(command, Reply(TargetStatus.CID_CONFLICT), known=False)
-            return
-        self._commands[entry.cid] = command
         try:
-            check_state(entry, self.controller, self._authenticated)
-            transfer = self._transfer(entry)
-            check_pointer(entry, transfer, len(data))
+            self._check(command, data, intact)
         except Refusal as refusal:
-            self._refuse(command, refusal.status)
-            return
-        command.to_device, command.size = transfer.to_device, transfer.to_device + transfer.to_host
-        if command.to_device and entry.sgl_type == SglType.IN_CAPSULE:
-            at = entry.sgl_address
-            command.data = data[at : at + command.to_device]
-            command.received, command.intact = command.to_device, intact
+            command.refusal = refusal.status
         if self._waiting or not self._fits(command):
             self._waiting.append(command)
         else:
@@ -125,8 +130,31 @@ class Queue:
 
     def go_on(self) -> None:
         """Start commands that wait, as far as there is room."""
+        if self._goes_on:
+            return  # a command has ended as soon as it had started, in the loop below
+        self._goes_on = True
         while self._waiting and self._fits(self._waiting[0]):
             self._start(self._waiting.popleft())
+        self._goes_on = False
+
+    @property
+    def _most_commands(self) -> int:
+        return self._entries if self.controller is not None else min(self._entries, MOST_ENTERING_COMMANDS)
+
+    def _check(self, command: InFlight, data: bytes, intact: bool) -> None:
+        """Enter a command, with its data and their size; :class:`Refusal` of one that cannot be executed."""
+        entry = command.entry
+        if entry.cid in self._commands:
+            raise Refusal(TargetStatus.CID_CONFLICT)
+        self._commands[entry.cid] = command
+        check_state(entry, self.controller, self.connected is not None)
+        transfer = self._transfer(entry)
+        check_pointer(entry, transfer, len(data))
+        command.to_device, command.size = transfer.to_device, transfer.to_device + transfer.to_host
+        if command.to_device and entry.sgl_type == SglType.IN_CAPSULE:
+            at = entry.sgl_address
+            command.data = data[at : at + command.to_device]
+            command.received, command.intact = command.to_device, intact
 
     # Starts.
 
@@ -142,6 +170,9 @@ class Queue:
         return self.framing.writable and room
 
     def _start(self, command: InFlight) -> None:
+        if command.refusal is not None:
+            self._refuse(command, command.refusal)
+            return
         self._in_transit += command.size
         command.started = True
         if command.received < command.to_device:
@@ -181,18 +212,15 @@ class Queue:
     def _execute_fabrics(self, command: InFlight) -> None:
         reply = self._fabrics.execute(self, command.entry, bytes(command.data))
         if isinstance(reply, Connected):
-            self.controller, self._number = reply.controller, reply.queue
+            self.connected = reply
             self._entries, self._flow_control = reply.entries, reply.flow_control
-            self.authentication = reply.authentication
-            self._authenticated = reply.authentication is None
-            self.framing.connected()
-            self._answer(command, Reply(result=reply.result))
-        else:
-            self._answer(command, reply)
+            reply = Reply(result=reply.result)
+        self._answer(command, reply)
 
-    def authenticated(self) -> None:
-        """The host has proved to have its key."""
-        self._authenticated = True
+    def admit(self, controller: Controller, number: int) -> None:
+        """The host is admitted: this is the queue of that number."""
+        self.controller, self._number = controller, number
+        self.framing.admitted()
 
     def _execute_admin(self, command: InFlight) -> None:
         controller = self.controller
@@ -224,16 +252,16 @@ class Queue:
 
     def _refuse(self, command: InFlight, status: int) -> None:
         controller = self.controller
-        if controller is not None:
+        if controller is not None and status != TargetStatus.CID_CONFLICT:
             if self._number:
                 self._subsystem.note(controller, self._number, command.entry, Reply(status), 0)
             else:
                 controller.note_error(self._number, command.entry, status)
         self._answer(command, Reply(status))
 
-    def _answer(self, command: InFlight, reply: Reply, known: bool = True) -> None:
+    def _answer(self, command: InFlight, reply: Reply) -> None:
         cid = command.entry.cid
-        if known:
+        if command.refusal != TargetStatus.CID_CONFLICT:  # else the CID is that of another command
             if self._commands.get(cid) is not command:
                 return  # the connection has ended
             del self._commands[cid]

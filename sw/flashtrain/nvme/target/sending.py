@@ -21,6 +21,9 @@ from flashtrain.nvme.wire.pdu import (
 MOST_DATA_BYTES = 256 << 10
 """MAXH2CDATA: the most data of one PDU from the host. PDUs to the host have no more."""
 
+_MOST_HELD_BYTES = 64 << 10
+"""PDUs of more bytes do not wait for the end of the turn, so that the transport counts them."""
+
 
 class Sender:
     """PDUs of one turn of the event loop go out together, in one write of the transport."""
@@ -28,6 +31,7 @@ class Sender:
     def __init__(self) -> None:
         self._transport: asyncio.Transport
         self._out: list[bytes | bytearray | memoryview] = []
+        self._held = 0
         self._ended = False
         self._digests = 0
         self._agreed(Connection(0, 0, 0, 0))
@@ -75,7 +79,7 @@ class Sender:
 
     def flush(self) -> None:
         if self._out:
-            out, self._out = self._out, []
+            out, self._out, self._held = self._out, [], 0
             self._transport.writelines(out)
 
     def lost(self) -> None:
@@ -102,3 +106,6 @@ class Sender:
         if not self._out:
             asyncio.get_running_loop().call_soon(self.flush)
         self._out += parts
+        self._held += sum(map(len, parts))
+        if self._held > _MOST_HELD_BYTES:
+            self.flush()

@@ -1,7 +1,6 @@
 """`Target`: listens, and serves a device."""
 
 import asyncio
-import ipaddress
 from collections.abc import Callable
 
 from flashtrain.host import Device
@@ -13,6 +12,8 @@ from .queue import Queue
 from .settings import Settings
 from .subsystem import Subsystem
 
+_LONGEST_WAIT_SECONDS = 1.0
+
 
 class Target:
     """An NVMe/TCP target in front of a device; use it in `async with`.
@@ -23,11 +24,11 @@ class Target:
     def __init__(
         self, device: Device, settings: Settings, say: Callable[[str], None] = lambda line: None
     ) -> None:
-        settings.key_of("nqn.")  # a wrong secret is found here, and not by the first host
         self.settings = settings
         self.subsystem = Subsystem(device, settings, say)
         self._fabrics = Fabrics(self.subsystem)
         self._server: asyncio.Server | None = None
+        self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Target":
         loop = asyncio.get_running_loop()
@@ -38,13 +39,16 @@ class Target:
             raise ServeError(f"{s.address}:{s.port}: {getattr(error, 'strerror', None) or error}") from None
         self.subsystem.port = self.port
         self.subsystem.thread.start(loop)
+        self._watch = loop.create_task(self._pass_time())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
+        assert self._server is not None and self._watch is not None
+        self._watch.cancel()
         self._server.close()
         self.end_connections()
         await self._server.wait_closed()
+        self.subsystem.notices.end_window()
         await asyncio.sleep(0)
         self.subsystem.thread.stop()
 
@@ -71,15 +75,13 @@ class Target:
         self.subsystem.traffic.power_losses += 1
         await asyncio.wrap_future(self.subsystem.thread.lose_power())
 
+    async def _pass_time(self) -> None:
+        """End connections that are overdue, and count lines of the log, several times a second or less."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(min(self.settings.stalled_seconds / 4, _LONGEST_WAIT_SECONDS))
+            self._fabrics.end_overdue(loop.time())
+            self.subsystem.notices.pass_time(loop.time())
+
     def _accept(self) -> Framing:
         return Queue(self.subsystem, self._fabrics).framing
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches an address."""
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False

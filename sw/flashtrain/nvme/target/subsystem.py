@@ -18,6 +18,7 @@ from .identify import Identify
 from .io_commands import IoCommands
 from .jobs import Effect, Job
 from .namespaces import namespaces_of, transfer_exponent
+from .notices import Notice, Notices
 from .refusals import Refusals
 from .reply import Reply
 from .settings import Settings
@@ -30,18 +31,20 @@ _MEDIA_ERRORS = (Status.WRITE_FAULT, Status.UNRECOVERED_READ_ERROR)
 class Subsystem:
     """All that the connections of a target share.
 
-    - say: called with a line for the log.
+    - notices: lines for the log that hosts cause.
+    - serial: of the controllers.
     - refusals: refused I/O commands, and how many of them were sent again.
     """
 
     def __init__(self, device: Device, settings: Settings, say: Callable[[str], None]) -> None:
         self.settings = settings
-        self.say = say
-        self.namespaces = namespaces_of(device, settings.serial)
+        self.notices = Notices(say)
+        self.serial = device.serial if settings.serial is None else settings.serial
+        self.namespaces = namespaces_of(device, self.serial)
         self.exponent = transfer_exponent(device)
         config = device.config
         self.identify = Identify(
-            settings, self.namespaces, self.exponent, (config.max_open, config.max_active)
+            settings, self.serial, self.namespaces, self.exponent, (config.max_open, config.max_active)
         )
         self.io = IoCommands(device, self.namespaces, 4096 << self.exponent)
         self.thread = DeviceThread(device, say)
@@ -68,12 +71,13 @@ class Subsystem:
 
     # Controllers.
 
-    def open_controller(
-        self, host: str, identifier: bytes, keep_alive: int, discovery: bool
-    ) -> Controller | None:
-        """A new controller; None if there are too many."""
-        if len(self.controllers) >= self.settings.controllers:
-            return None
+    @property
+    def full(self) -> bool:
+        """Whether there are as many controllers of admitted hosts as there may be."""
+        return sum(one.admitted for one in self.controllers.values()) >= self.settings.controllers
+
+    def open_controller(self, host: str, identifier: bytes, keep_alive: int, discovery: bool) -> Controller:
+        """A new controller, whose host is to be admitted."""
         while self._next in self.controllers:
             self._next = self._next % 0xFFEF + 1
         number, self._next = self._next, self._next % 0xFFEF + 1
@@ -107,7 +111,8 @@ class Subsystem:
             return
         controller.note_error(queue, entry, result.status)
         if self.refusals.note(controller.host, entry):
-            self.say(f"host {controller.host}: sent a refused command again, opcode {entry.opcode:#04x}")
+            line = f"host {controller.host}: sent a refused command again, opcode {entry.opcode:#04x}"
+            self.notices.note(Notice.REPEATED, line)
         if result.status in _MEDIA_ERRORS:
             traffic.media_errors += 1
         if result.status in _OUT_OF_SERVICE:
