@@ -71,12 +71,32 @@ def test_a_host_is_served_until_sigterm(tmp_path):
         (["--address", "192.0.2.1"], "192.0.2.1:0: "),
         (["--dhchap-secret", "LICENSE"], "the secret is none of the form"),
         (["--dhchap-secret", "no/such/file"], "no/such/file: cannot be read: No such file"),
+        (["--allow-host", "foo"], "a host that may connect is 'foo'; expected a name such as nqn."),
+        (["--address", ""], "the address is ''; expected one of IP"),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, capsys):
     assert main(["serve", "--preset", "tiny", "--link", "functional", "--port", "0", *arguments]) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("#")]
     assert len(errors) == 1 and errors[0].startswith("flashtrain serve: ") and message in errors[0]
+
+
+@pytest.mark.parametrize("text", ["", " \n\n"])
+def test_a_file_without_a_secret_serves_nobody(text, tmp_path, capsys):
+    (tmp_path / "secret").write_text(text)
+    assert (
+        main(["serve", "--link", "functional", "--port", "0", "--dhchap-secret", f"{tmp_path}/secret"]) == 2
+    )
+    assert f"{tmp_path}/secret: the secret is none of the form" in capsys.readouterr().err
+
+
+def test_an_image_has_its_configuration(tmp_path, capsys):
+    """The second run names no preset; another one than the image's is refused."""
+    options = f"serve --link functional --port 0 --seconds 0.1 --image {tmp_path}/flash.img".split()
+    assert main([*options, "--preset", "tiny"]) == 0
+    assert main(options) == 0
+    assert capsys.readouterr().err.count("preset tiny") == 2
+    assert main([*options, "--preset", "small"]) == 2
 
 
 def test_a_port_that_is_none(capsys):

@@ -16,6 +16,7 @@ from flashtrain.nvme.errors import ProtocolError, ServeError
 from flashtrain.nvme.target.authentication import MOST_MESSAGE_BYTES
 from flashtrain.nvme.target.framing import MOST_UNSENT_BYTES
 from flashtrain.nvme.target.notices import MOST_LINES, Notice, Notices
+from flashtrain.nvme.target.queue import Queue
 from flashtrain.nvme.target.settings import DEFAULT_NQN, Settings
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from flashtrain.nvme.wire.dhchap import SECURITY_PROTOCOL, Hash, Negotiation, make_secret, negotiate
@@ -160,8 +161,9 @@ def test_a_host_that_reads_nothing_is_bounded(entry):
     """Its commands wait, whatever their answers are; one too many ends the connection."""
     with served(stalled_seconds=1.0) as target, target.host() as host:
         host.admin.socket.settimeout(0.2)
-        host.admin.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        transport = next(one for one in target.target._fabrics.open if one._number == 0).framing._transport
+        (queue,) = (one for one in target.target._fabrics.open if isinstance(one, Queue) and not one._number)
+        transport = queue.framing._transport
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         most, flood = 0, b"".join(capsule(entry._replace(cid=cid)) for cid in range(1000))
         try:
             for _ in range(100):

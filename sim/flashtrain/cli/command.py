@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from flashtrain.host.image import image_configuration
 from flashtrain.spec import PRESETS, FmsConfig, load_config, preset
 from flashtrain.training.sequence.steps import UpdatePlace
 
@@ -44,9 +45,10 @@ def add_configuration(
     one = parser.add_mutually_exclusive_group()
     names = [name for name, config in PRESETS.items() if offered(config)]
     one.add_argument(
-        "--preset", choices=names, default=default, metavar="NAME",
+        "--preset", choices=names, metavar="NAME",
         help=f"configuration by name: {', '.join(names)} (default: {default})",
     )  # fmt: skip
+    parser.set_defaults(usual_preset=default)
     add_config_file(one)
 
 
@@ -58,14 +60,23 @@ def add_config_file(parser: argparse._ActionsContainer) -> None:
 
 
 def configuration(options: argparse.Namespace) -> FmsConfig:
-    """The configuration of `--config` or `--preset`; :class:`ConfigError` names the file and the key."""
-    return preset(options.preset) if options.config is None else load_config(options.config)
+    """The configuration of `--config` or `--preset`, or of the image that is there.
+
+    :class:`ConfigError` names the file and the key.
+    """
+    if options.config is not None:
+        return load_config(options.config)
+    image: Path | None = getattr(options, "image", None)
+    of_image = None if options.preset is not None or image is None else image_configuration(image)
+    return of_image or preset(options.preset or options.usual_preset)
 
 
 def configuration_option(options: argparse.Namespace) -> str:
     """The same as it stands on a command line."""
     return (
-        f"--preset {options.preset}" if options.config is None else f"--config {quote(str(options.config))}"
+        f"--preset {options.preset or options.usual_preset}"
+        if options.config is None
+        else f"--config {quote(str(options.config))}"
     )
 
 

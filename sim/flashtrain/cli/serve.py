@@ -8,8 +8,10 @@ import signal
 from pathlib import Path
 
 from flashtrain.host import Device
+from flashtrain.nvme.errors import ServeError
 from flashtrain.nvme.target.server import Target
 from flashtrain.nvme.target.settings import DEFAULT_NQN, DEFAULT_PORT, LOOPBACK, Settings
+from flashtrain.nvme.wire.dhchap import parse_secret
 from flashtrain.reading import read_text
 from flashtrain.reading.limits import MOST_SECRET_BYTES
 from flashtrain.spec import NODES
@@ -24,7 +26,7 @@ from .image import add_image
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration(parser)
     add_link(parser)
-    add_image(parser, "this file, new or of an earlier run")
+    add_image(parser, "this file, new or of an earlier run, whose configuration it has")
     parser.add_argument(
         "--node", choices=list(NODES), default=SERVE_NODE.name,
         help=f"table of streams; each stream is a namespace (default: {SERVE_NODE.name})",
@@ -38,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--nqn", default=DEFAULT_NQN, metavar="NQN", help="name of the subsystem")
     parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NQN",
+        "--serial", metavar="TEXT",
+        help="serial number, from which hosts derive the identity (default: that of the image, or a new one)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-host", action="append", metavar="NQN",
         help="a host that may connect; may be given more than once (default: all)",
     )  # fmt: skip
     parser.add_argument(
@@ -59,17 +65,25 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _secret(path: Path) -> str:
+    """The secret in a file; :class:`ServeError` if there is none."""
+    text = read_text(path, MOST_SECRET_BYTES).strip()
+    try:
+        parse_secret(text, DEFAULT_NQN)
+    except ServeError as error:
+        raise ServeError(f"{path}: {error}") from None
+    return text
+
+
 def run(options: argparse.Namespace, console: Console) -> int:
     settings = Settings(
         nqn=options.nqn,
+        serial=options.serial,
         address=options.address,
         port=options.port,
-        hosts=frozenset(options.allow_host),
-        secret=""
-        if options.dhchap_secret is None
-        else read_text(options.dhchap_secret, MOST_SECRET_BYTES).strip(),
+        hosts=None if options.allow_host is None else frozenset(options.allow_host),
+        secret=None if options.dhchap_secret is None else _secret(options.dhchap_secret),
     )
-    settings.key_of(settings.nqn)
     node = NODES[options.node]
     console.step(f"preset {configuration(options).name}, link {options.link}, node {node.name}")
     with device_for(options, node, console) as device:
