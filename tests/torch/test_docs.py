@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 from flashtrain import host, numerics
 from flashtrain.torch import SGD, AdamW
@@ -20,10 +21,32 @@ def names(heading):
     return [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)]
 
 
+EXAMPLE, TWO_OPTIMIZERS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
 def test_example(capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(example, {})
+    exec(EXAMPLE, {})
     assert re.fullmatch(r"8 0\.\d+\n", capsys.readouterr().out)
+
+
+def test_two_optimizers():
+    """On one device, beside PyTorch's own."""
+    scope = {}
+    exec(TWO_OPTIMIZERS, scope)
+    torch.manual_seed(1)
+    body, head = nn.Linear(30, 20), nn.Linear(20, 3)
+    x, y = torch.randn(8, 30), torch.arange(8) % 3
+    theirs = (
+        torch.optim.AdamW(body.parameters(), lr=1e-2),
+        torch.optim.SGD(head.parameters(), lr=0.1, momentum=0.9),
+    )
+    for _ in range(3):
+        nn.functional.cross_entropy(head(body(x).tanh()), y).backward()
+        for optimizer in theirs:
+            optimizer.step()
+            optimizer.zero_grad()
+    for ours, other in ((scope["body"], body), (scope["head"], head)):
+        torch.testing.assert_close(ours.state_dict(), other.state_dict())
 
 
 def test_exceptions():

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import operator
 
 import pytest
 import torch
@@ -143,8 +144,58 @@ def test_state_is_a_view_of_the_dies(device):
     assert average.untyped_storage().nbytes() == average.nbytes  # so that a file has it once
     average.zero_()  # a copy
     assert optimizer.state[weight]["exp_avg"].any() and saved[1]["exp_avg"].any()
-    with pytest.raises(ParameterError, match="the state is on the dies"):
-        optimizer.state = {weight: {}}
+    before = bits(optimizer.state[weight]["exp_avg"])
+    for write in WRITES:
+        with pytest.raises(ParameterError, match=r"the state is on the dies; expected load_state_dict\(\)"):
+            write(optimizer, weight)
+    # Lightning moves the state to another device so.
+    for p, entry in optimizer.state.items():
+        optimizer.state[p] = {name: tensor.clone() for name, tensor in entry.items()}
+    assert bits(optimizer.state[weight]["exp_avg"]) == before
+
+
+WRITES = [
+    lambda optimizer, weight: setattr(optimizer, "state", {weight: {}}),
+    lambda optimizer, weight: optimizer.state.update({weight: {"step": torch.tensor(9.0)}}),
+    lambda optimizer, weight: optimizer.state.pop(weight),
+    lambda optimizer, weight: optimizer.state.clear(),
+    lambda optimizer, weight: optimizer.state[weight].update(step=torch.tensor(9.0)),
+    lambda optimizer, weight: optimizer.state[weight].pop("step"),
+    lambda optimizer, weight: optimizer.state[weight].setdefault("max_exp_avg_sq", torch.zeros(3)),
+    lambda optimizer, weight: operator.setitem(optimizer.state[weight], "step", torch.tensor(9.0)),
+]
+
+
+def test_a_write_to_a_tensor_of_the_state_is_refused_at_the_next_step(device):
+    model = network()
+    optimizer = Adam(model.parameters(), device=device)
+    train(model, optimizer, 1)
+    weight = model[0].weight
+    optimizer.state[weight]["exp_avg"].zero_()
+    give_gradients([model])
+    with pytest.raises(ParameterError, match=r"exp_avg of optimizer\.state was written to, which is a copy"):
+        optimizer.step()
+    optimizer.step()
+    optimizer.state[weight]["exp_avg"].add(1)
+    optimizer.state_dict()["state"][0]["exp_avg"].zero_()
+    optimizer.step()
+    assert int(optimizer.state[weight]["step"]) == 3
+
+
+def test_parameters_without_elements_have_an_empty_entry(device):
+    """So do tensors that the optimizer does not know, as with PyTorch's own."""
+    model = network()
+    model.register_parameter("empty", nn.Parameter(torch.zeros(0, 3)))
+    optimizer, theirs = Adam(model.parameters(), device=device), torch.optim.Adam(model.parameters())
+    give_gradients([model])
+    optimizer.step()
+    for nothing in (model.empty, torch.zeros(3)):
+        assert optimizer.state[nothing] == {} and nothing not in optimizer.state
+        assert optimizer.state.get(nothing) is None
+    theirs.load_state_dict(optimizer.state_dict())
+    theirs.step()
+    optimizer.load_state_dict(theirs.state_dict())
+    same(optimizer.state[model[0].weight].values(), theirs.state[model[0].weight].values())
 
 
 def test_hooks_see_and_change_dictionaries(device):

@@ -25,7 +25,7 @@ from .die_state import DieState
 from .formats import Formats
 from .loaded_state import LoadedState
 from .parameter_check import check_gradient, check_parameter, name_of
-from .state_view import StateView
+from .state_view import ShownTensors, StateView, with_own_entries
 from .step_scale import StepScale, silence_warning
 
 KERNELS = ("foreach", "fused", "capturable")
@@ -98,6 +98,7 @@ class DieOptimizer(torch.optim.Optimizer):
         self._formats = gradient_format, copy_format
         self.host_state: Callable[[], bytes] = bytes
         self._recovered: CommitNote | None = None
+        self._shown = ShownTensors()
         self._dies = DieState(device, streams, port, self._note_of, commits)
         super().__init__(params, defaults)
         if recovered:
@@ -160,13 +161,13 @@ class DieOptimizer(torch.optim.Optimizer):
 
     @property
     def state(self) -> StateView:
-        """The state on the dies, read on access."""
-        return StateView(self._dies, self.names, self.counted)
+        """The state on the dies, read on access; writes to it are refused, at the next step at the latest."""
+        return StateView(self._dies, self.names, self.counted, self._shown)
 
     @state.setter
     def state(self, value: Mapping[Tensor, Any]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        if value:
-            raise ParameterError("the state is on the dies; expected load_state_dict() to change it")
+        for parameter, entry in value.items():
+            self.state[parameter] = entry
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group. Its parameters go to the dies with the first step that has gradients for them.
@@ -201,6 +202,7 @@ class DieOptimizer(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
+        self._shown.check()
         self.report = None
         scale = StepScale(self, grad_scaler)
         gradients = {} if scale.overflow else self._gradients()
@@ -218,6 +220,17 @@ class DieOptimizer(torch.optim.Optimizer):
             warnings.warn(f"{type(self).__name__} skipped a step: {_cause(self.report)}",
                           RuntimeWarning, stacklevel=2)  # fmt: skip
         return loss
+
+    def state_dict(self) -> dict[str, Any]:
+        """As of PyTorch; the state is read from the dies, and the caller's own."""
+        shown, self._shown = self._shown, ShownTensors()  # what it reads may be written to
+        # As the first of the hooks, so that the others may change the entries.
+        handle = self.register_state_dict_post_hook(lambda _, saved: with_own_entries(saved), prepend=True)
+        try:
+            return super().state_dict()
+        finally:
+            handle.remove()
+            self._shown = shown
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Store the state of an optimizer of this kind, PyTorch's own or one on dies, and go on from there.

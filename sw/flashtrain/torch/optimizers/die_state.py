@@ -145,7 +145,7 @@ class DieState:
                 lost = ", ".join(array.name for array in arrays[len(used(optimizer.code)) :])
                 raise ParameterError(
                     f"group {cell.group} has {lost} on the dies, which {optimizer.name} does not use; "
-                    "expected hyperparameters that use it"
+                    "expected hyperparameters that use it, or a new optimizer"
                 )
         changed = set(self.changed())
         kept = {array: self.read(array) for array in ARRAYS}

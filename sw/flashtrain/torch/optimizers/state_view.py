@@ -1,13 +1,15 @@
 """`optimizer.state` of an optimizer whose state is on the dies: a view that reads it."""
 
-from collections.abc import ItemsView, Iterator, Mapping
-from typing import Any
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping
+from typing import Any, Never
 
 import torch
 from torch import Tensor
 
 from flashtrain.spec.optimizer import Input
+from flashtrain.torch.change_counter import ChangeCounter
 from flashtrain.training.arrays import FloatArray
+from flashtrain.training.errors import ParameterError
 
 from .die_state import DieState
 from .formats import is_rounded
@@ -16,23 +18,84 @@ MASTER_WEIGHT = "master_weight"
 """The float32 weights of a parameter that has fewer bits."""
 
 
-class StateView(Mapping[Tensor, dict[str, Any]]):
-    """State by parameter in PyTorch's form, as copies: a change of them changes nothing on the dies.
+def _refuse(*_: object, **__: object) -> Never:
+    raise ParameterError("the state is on the dies; expected load_state_dict() to change it")
 
-    Parameters that never took a step have none.
 
-    names: PyTorch's name of each array; counted: whether the state has `step`.
+class StateEntry(dict[str, Any]):
+    """The state of a parameter as it was read; it cannot be changed. Copies and pickles are dictionaries."""
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
+def with_own_entries(saved: dict[str, Any]) -> dict[str, Any]:
+    """A state dictionary whose entries may be changed."""
+    return {**saved, "state": {key: dict(entry) for key, entry in saved["state"].items()}}
+
+
+class ShownTensors:
+    """The tensors that views have given away since the last check, without keeping them."""
+
+    def __init__(self) -> None:
+        self._counters: list[tuple[str, ChangeCounter]] = []
+
+    def add(self, name: str, tensor: Tensor) -> None:
+        self._counters.append((name, ChangeCounter(tensor)))
+
+    def check(self) -> None:
+        """:class:`ParameterError` if somebody has written to one: it would be a write without an effect."""
+        shown, self._counters = self._counters, []
+        for name, counter in shown:
+            if counter.changed:
+                raise ParameterError(
+                    f"{name} of optimizer.state was written to, which is a copy of the state on the dies;"
+                    " expected load_state_dict() to change it"
+                )
+
+
+class StateView(MutableMapping[Tensor, dict[str, Any]]):
+    """State by parameter in PyTorch's form, as copies. Changes are refused, unless they change nothing.
+
+    Parameters that never took a step have none, and neither have parameters without elements. As with
+    PyTorch's own, their entry is empty.
+
+    names: PyTorch's name of each array; counted: whether the state has `step`; shown: gets the tensors.
     """
 
-    def __init__(self, dies: DieState, names: Mapping[Input, str], counted: bool) -> None:
+    def __init__(
+        self, dies: DieState, names: Mapping[Input, str], counted: bool, shown: ShownTensors
+    ) -> None:
         self._dies = dies
         self._names = names
         self._counted = counted
+        self._shown = shown
 
     def __getitem__(self, parameter: Tensor) -> dict[str, Any]:
-        steps, named = self._kept()[parameter]
+        kept = self._kept()
+        if parameter not in kept:
+            return StateEntry()
+        steps, named = kept[parameter]
         arrays = {name: self._dies.read_one(parameter, array) for name, array in named.items()}
         return self._entry(parameter, steps, arrays)
+
+    def __setitem__(self, parameter: Tensor, entry: Mapping[str, Any]) -> None:
+        """Take what is there already, such as a copy on another device; refuse anything else."""
+        own = self[parameter]
+        if own.keys() != entry.keys() or not all(_equal(own[name], entry[name]) for name in own):
+            _refuse()
+
+    def __delitem__(self, parameter: Tensor) -> None:
+        _refuse()
+
+    def __contains__(self, parameter: object) -> bool:
+        return parameter in self._kept()
+
+    def get(self, parameter: Tensor, default: Any = None) -> Any:
+        return self[parameter] if parameter in self else default
 
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self._kept())
@@ -68,4 +131,10 @@ class StateView(Mapping[Tensor, dict[str, Any]]):
         entry: dict[str, Any] = {"step": torch.tensor(float(steps))} if self._counted else {}
         for name, array in arrays.items():
             entry[name] = torch.from_numpy(array).to(parameter.device)
-        return entry
+        for name, tensor in entry.items():
+            self._shown.add(name, tensor)
+        return StateEntry(entry)
+
+
+def _equal(own: Tensor, given: Any) -> bool:
+    return isinstance(given, Tensor) and own.shape == given.shape and torch.equal(own, given.to(own))
