@@ -11,6 +11,7 @@ from flashtrain.cli import links
 from flashtrain.cli.main import main
 from flashtrain.host import FunctionalLink
 from flashtrain.io import OPTIONS
+from flashtrain.io.fio import standings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE, PAGE = ROOT / "examples" / "io" / "mixed.fio", ROOT / "docs" / "io.md"
@@ -121,7 +122,10 @@ def test_a_sweep(jobs, tmp_path, capsys):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--rw=read"], "command line size: is missing; expected a number of bytes, such as 16m"),
+        (["--rw=randwrite"], "command line rw: is 'randwrite': a stream is only appended to; expected write"),
+        (["--rw=read", "--write_iolog=x"], "command line write_iolog: is refused: a recording is an option"),
+        (["--rw=read", "--drive=ssd", "--image=x"], "--image: is of the flash memory system; leave out"),
+        (["--rw=read", "--drive=ssd"], "geometry.channels is 2; expected at least 4"),
         (["--size=8k", "--bs=1k", "--iodepth=0"], "command line iodepth: is '0'; expected an integer from 1"),
         (["--size=8k", "--bs=100"], "command line bs: is 100; expected a multiple of 512"),
         (["--size=8k", "--sweep=iodepth=1..x"], "--sweep iodepth: is 'x'; expected an integer"),
@@ -146,6 +150,14 @@ def test_the_page_has_the_example_and_its_output(capsys):
     assert main(["io", str(EXAMPLE), "--link", "model"]) == 0
     assert capsys.readouterr().out == recorded
     assert f"```ini\n{EXAMPLE.read_text()}```" in page
+
+
+def test_the_page_has_every_option_of_fio():
+    page = PAGE.read_text()
+    (table,) = re.findall(
+        r"<!-- begin: python -m flashtrain.io.fio -->\n(.*?)\n<!-- end -->", page, re.DOTALL
+    )
+    assert table == standings()
 
 
 def test_the_page_has_every_option():

@@ -1,16 +1,22 @@
 """Options and job files of `flashtrain io`: their values, and one line for each mistake."""
 
 import re
+import subprocess
+from shutil import which
 
 import pytest
 
-from flashtrain.io import JobError, check_jobs, command_line_job, load_jobs
-from flashtrain.io.job import Rates
+from flashtrain.io import JobError, command_line_job, jobs_for_flash, jobs_for_ssd, load_jobs
+from flashtrain.io.block_sizes import BlockSizes, Sizes, one_size
+from flashtrain.io.fio import ALIASES, IGNORED, REFUSED
+from flashtrain.io.job import Rates, Share
+from flashtrain.io.offsets import Distribution, Shape
 from flashtrain.io.options import OPTIONS
-from flashtrain.io.patterns import APPEND, MIX, RANDOM_READ, READ
+from flashtrain.io.patterns import MIX, RANDOM_READ, READ, WRITE
 from flashtrain.io.sweep import sweep_of
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.ssd import SsdConfig
 
 FILE = """\
 ; a comment
@@ -36,16 +42,35 @@ def write(tmp_path, text):
     return path
 
 
+def both(size):
+    return BlockSizes(one_size(size), one_size(size))
+
+
 @pytest.mark.parametrize(
     "option, text, value",
     [
-        ("size", "4096", 4096), ("size", "4k", 4096), ("bs", "1M", 1 << 20), ("bs", "64kb", 65536),
+        ("size", "4096", 4096), ("size", "4k", 4096), ("bs", "1M", both(1 << 20)),
+        ("bs", "64kb", both(65536)),
+        ("size", "4ki", 4000), ("size", "0x1000", 4096), ("size", "50%", Share(50.0)), ("offset", "0", 0),
+        ("bs", "4k,16k", BlockSizes(one_size(4096), one_size(16384))),
+        ("bs", ",8k", BlockSizes(one_size(4096), one_size(8192))),
+        ("blocksize_range", "4k-16k", BlockSizes(*[Sizes((4096, 8192, 12288, 16384), (0.25,) * 4)] * 2)),
+        ("bssplit", "4k/25:8k/75", BlockSizes(*[Sizes((4096, 8192), (0.25, 0.75))] * 2)),
+        ("bssplit", "4k/50:8k/:16k/", BlockSizes(*[Sizes((4096, 8192, 16384), (0.5, 0.25, 0.25))] * 2)),
+        ("bssplit", "4k,8k/50:16k", BlockSizes(one_size(4096), Sizes((8192, 16384), (0.5, 0.5)))),
+        ("random_distribution", "zipf:1.2", Distribution(Shape.ZIPF, 1.2)),
+        ("random_distribution", "normal:5:0.25", Distribution(Shape.NORMAL, 5.0, 0.25)),
+        ("thinktime", "20", 20_000), ("thinktime", "2ms", 2_000_000), ("rwmixwrite", "30", 70),
+        ("rate", "1m,2m,3m", Rates(1 << 20, 2 << 20)), ("rate_process", "poisson", True),
+        ("percentile_list", "99:50:99.9", (50.0, 99.0, 99.9)), ("zonemode", "zbd", True),
+        ("verify", "md5", True), ("verify", "null", False),
         ("size", "3g", 3 << 30), ("size", "1t", 1 << 40),
         ("runtime", "10us", 10_000), ("runtime", "2ms", 2_000_000), ("runtime", "3", 3 * 10**9),
         ("runtime", "1.5msec", 1_500_000), ("ramp_time", "1m", 60 * 10**9), ("ramp_time", "250ns", 250),
         ("rate", "100m", Rates(100 << 20, 100 << 20)), ("rate", "1m,2m", Rates(1 << 20, 2 << 20)),
         ("rate", ",2m", Rates(None, 2 << 20)), ("rate_iops", "500,", Rates(500, None)),
-        ("rw", "write", APPEND), ("rw", "readwrite", MIX), ("port", "host", Port.HOST),
+        ("rw", "write", WRITE), ("rw", "append", WRITE), ("rw", "readwrite", MIX),
+        ("port", "host", Port.HOST),
         ("verify", "crc32c", True), ("verify", "0", False), ("time_based", "", True),
         ("time_based", "0", False),
     ],
@@ -56,33 +81,54 @@ def test_values(option, text, value):
 
 def test_a_file(tmp_path):
     first, second = load_jobs(write(tmp_path, FILE), {})
-    assert (first.name, first.rw, first.bs, first.size, first.iodepth) == ("first", APPEND, 8192, 1 << 20, 1)
-    assert (second.name, second.rw, second.bs, second.iodepth) == ("second", RANDOM_READ, 4096, 4)
-    assert second.time_based and second.runtime == 2_000_000 and second.blocks == 256
+    assert (first.name, first.rw, first.bs, first.size) == ("first", WRITE, both(8192), 1 << 20)
+    assert (second.name, second.rw, second.bs, second.iodepth) == ("second", RANDOM_READ, both(4096), 4)
+    assert second.time_based and second.runtime == 2_000_000 and first.iodepth == 1
 
 
 def test_the_command_line_replaces_options_of_a_file(tmp_path):
     jobs = load_jobs(write(tmp_path, FILE), {"iodepth": "7", "bs": "16k"})
-    assert [(job.iodepth, job.bs) for job in jobs] == [(7, 16384)] * 2
+    assert [(job.iodepth, job.bs) for job in jobs] == [(7, both(16384))] * 2
     job = command_line_job({"size": "1m"})
-    assert (job.name, job.rw, job.bs) == ("read", READ, 4096)
+    assert (job.name, job.rw, job.bs) == ("read", READ, both(4096))
 
 
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("[a]\niodepht=4\n", r"jobs.fio: \[a\] iodepht: no such option; expected one of name, rw, bs, "),
+        (
+            "[a]\niodepht=4\n",
+            r"jobs.fio:2: \[a\] iodepht: no such option; expected one of fio's, or of ",
+        ),
         (
             "[global]\niodepth=0\n[a]\n",
-            r"jobs.fio: \[global\] iodepth: is '0'; expected an integer from 1 to",
+            r"jobs.fio:2: \[global\] iodepth: is '0'; expected an integer from 1 to",
         ),
         ("[a]\nsize=4q\n", r"\[a\] size: is '4q'; expected a number of bytes above 0, such as 4k"),
+        ("[a]\nsize=0%\n", r"\[a\] size: is '0%'; expected a percentage above 0, at most 100%"),
         ("[a]\nsize=1m\nruntime=-1\n", r"\[a\] runtime: is '-1'; expected a time above 0, such as 10us"),
-        ("[a]\nrw=randwrite\n", r"\[a\] rw: is 'randwrite'; expected one of append, read, .*only appended"),
+        ("[a]\nrw=randtrim\n", r"\[a\] rw: is 'randtrim'; expected a pattern without trims"),
+        ("[a]\nrw=read:8\n", r"\[a\] rw: is 'read:8'; expected one of read, write, "),
         ("[a]\nport=left\n", r"\[a\] port: is 'left'; expected one of host, core"),
-        ("[a]\nverify=md5\n", r"\[a\] verify: is 'md5'; expected crc32c, or 0 for none"),
+        ("[a]\nverify=pattern\n", r"\[a\] verify: is 'pattern'; expected crc32c or another method of fio"),
         ("[a]\nrate=,\n", r"\[a\] rate: is ','; expected a number per second such as 100m, or two"),
-        ("[a]\nbs=4k\n", r"\[a\] size: is missing; expected a number of bytes"),
+        ("[a]\nbs=4k,4k,4k,4k\n", r"\[a\] bs: .* expected at most three values: of reads, of writes"),
+        ("[a]\nbssplit=4k/60:8k/50\n", r"\[a\] bssplit: .* percentages that add up to 100; .* up to 110"),
+        ("[a]\nbssplit=4k/x\n", r"\[a\] bssplit: .* expected percentages such as 4k/30:64k/70"),
+        ("[a]\nbsrange=4k-1t\n", r"\[a\] blocksize_range: .* a range of at most 256 multiples"),
+        ("[a]\nrandom_distribution=zoned:50/50\n", r"random_distribution: .* expected random, zipf:THETA, "),
+        ("[a]\nrandom_distribution=zipf:1\n", r"expected zipf:VALUE with a value above 0 .* and not 1"),
+        (
+            "[a]\nrandom_distribution=pareto:0.2:3\n",
+            r"expected pareto:VALUE:PEAK with a peak from 0 to 1",
+        ),
+        ("[a]\nzonemode=strided\n", r"zonemode: is 'strided'; expected zbd or none; strided zones are not"),
+        ("[a]\npercentile_list=x\n", r"percentile_list: is 'x'; expected at most 20 percentages"),
+        ("[a]\nioengine=rdma\n", r"ioengine: is 'rdma': its commands are not those of a block device"),
+        ("[a]\nkb_base=1000\n", r"kb_base: is refused: 4k is 4096 bytes, as in fio by default"),
+        ("[a]\nread_iolog=x\n", r"read_iolog: is refused: a trace has a command of its own: .* ssd replay"),
+        ("[a]\nsize=${NO_SUCH_VARIABLE_OF_FIO}\n", r"size: \$\{NO_SUCH_VARIABLE_OF_FIO\} is not set in the"),
+        ("[a]\ninclude other.fio\n", r"jobs.fio:2 include: no file '.*other.fio'"),
         ("[a]\nsize=2k\n", r"\[a\] size: is 2048; expected at least bs, 4096"),
         ("[a]\nsize=1m\ntime_based\n", r"\[a\] runtime: is missing; expected a time, since time_based"),
         ("bs=4k\n", r"jobs.fio:1: 'bs=4k' before any section; expected \[NAME\]"),
@@ -100,6 +146,10 @@ def test_mistakes_of_files(tmp_path, text, message):
     [
         ({"stream": "weigths"}, "command line stream: is 'weigths'; expected one of inputs, activations,"),
         ({"stream": "journal"}, "stream: is 'journal'; expected one of inputs"),
+        (
+            {"rw": "randwrite"},
+            "rw: is 'randwrite': a stream is only appended to; expected write, zonemode=zbd",
+        ),
         ({"bs": "6k"}, "bs: is 6144; expected a multiple of 4096, a logical block of small"),
         ({"port": "host"}, "port: is host, which may not read stream 'activations'; expected core"),
         ({"rw": "append", "stream": "inputs"}, "port: is core, which may not append to .* expected host"),
@@ -118,7 +168,76 @@ def test_mistakes_of_files(tmp_path, text, message):
 )
 def test_impossible_on_a_device(options, message):
     with pytest.raises(JobError, match=message):
-        check_jobs([command_line_job({"size": "1m", **options})], preset("small"), SINGLE_NODE)
+        jobs_for_flash([command_line_job({"size": "1m", **options})], preset("small"), SINGLE_NODE)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"zonemode": "zbd"}, "zonemode: is 'zbd'; expected none: the drive has no zones"),
+        ({"bs": "6k"}, "bs: is 6144; expected a multiple of 4096, a page of small_ssd"),
+        ({"size": "1t"}, "size: is 1099511627776 bytes over all files; expected at most"),
+        ({"offset": "1t"}, "offset: is up to 1099511627776; expected less than"),
+        ({"offset": "1000"}, "offset: expected multiples of 4096, a page of small_ssd"),
+    ],
+)
+def test_impossible_on_conventional_drives(options, message):
+    drives = SsdConfig.of(preset("small"), 1, over_provisioning=0.3)
+    with pytest.raises(JobError, match=message):
+        jobs_for_ssd([command_line_job({"size": "1m", **options})], drives)
+
+
+def test_sizes_that_a_file_leaves_out():
+    """As in fio a job without a size takes the device: here, its share of what is free."""
+    config = preset("small")
+    zone = config.geometry.zone_capacity * config.geometry.page_bytes
+    room = zone * len(SINGLE_NODE.zones(config.geometry.zones)[2])
+    (whole,) = jobs_for_flash([command_line_job({})], config, SINGLE_NODE)
+    assert whole.size == room
+    options = {"rw": "write"}
+    jobs = [command_line_job({"numjobs": "2", **options}), command_line_job({"size": "25%", **options})]
+    halves, quarter = jobs_for_flash(jobs, config, SINGLE_NODE)
+    assert halves.size == room // 3 // 4096 * 4096 and quarter.size == room // 12 // 4096 * 4096
+    drives = SsdConfig.of(config, 1, over_provisioning=0.3)
+    shared = [
+        command_line_job({"filename": "/dev/x", "numjobs": "4"}),
+        command_line_job({"filename": "/dev/x"}),
+    ]
+    assert [job.size for job in jobs_for_ssd(shared, drives)] == [drives.capacity_bytes] * 2
+
+
+def test_options_without_a_meaning_are_listed(tmp_path):
+    text = "[global]\nioengine=libaio\ndirect=1\n[a]\nthread\nwrite_bw_log=x\nverify_backlog=0\n[b]\n"
+    first, second = load_jobs(write(tmp_path, text), {"clocksource": "cpu"})
+    assert first.ignored == ("ioengine", "direct", "thread", "write_bw_log", "clocksource")
+    assert second.ignored == ("ioengine", "direct", "clocksource")
+
+
+def test_files_include_files_and_use_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLASHTRAIN_TEST_DEPTH", "9")
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "global.fio").write_text("include base.fio\niodepth=${FLASHTRAIN_TEST_DEPTH}\n")
+    (tmp_path / "common" / "base.fio").write_text("[global]\nbs=8k ; of all\n")
+    text = "include common/global.fio\n[a]\nbsrange=4k-8k # and not 8k\nrunning_on=${FLASHTRAIN_TEST_DEPTH}\n"
+    with pytest.raises(JobError, match=r"jobs.fio:4: \[a\] running_on: no such option"):
+        load_jobs(write(tmp_path, text), {})
+    (job,) = load_jobs(write(tmp_path, text.replace("running_on", "startdelay")), {})
+    assert (job.iodepth, job.bs.least, job.bs.most, job.startdelay) == (9, 4096, 8192, 9 * 10**9)
+    (tmp_path / "loop.fio").write_text("include loop.fio\n")
+    with pytest.raises(JobError, match="include: more than 8 files within each other"):
+        load_jobs(tmp_path / "loop.fio", {})
+
+
+def test_every_option_of_fio_has_one_standing():
+    """The names that fio itself has, where it is installed; each is honoured, ignored or refused."""
+    known = [set(OPTIONS), set(ALIASES), set(IGNORED), set(REFUSED)]
+    assert sum(map(len, known)) == len(set().union(*known))
+    assert set(ALIASES.values()) <= set().union(*known[::2], known[3])
+    if which("fio") is None:
+        pytest.skip("fio is not installed: 'apt-get install fio' brings it")
+    listed = subprocess.run(["fio", "--cmdhelp=all"], text=True, capture_output=True).stdout
+    names = {line.split(":")[0].strip() for line in listed.splitlines()}
+    assert len(names) > 200 and names <= set().union(*known)
 
 
 def test_values_of_a_sweep():
@@ -128,14 +247,14 @@ def test_values_of_a_sweep():
     assert sweep_of("bs=512k..1m").values == ("512k", "1m")
     assert sweep_of("rw=read,randread").values == ("read", "randread")
     (job,) = sweep_of("bs=4k..8k").jobs([command_line_job({"size": "1m"})], "8k")
-    assert job.bs == 8192
+    assert job.bs == both(8192)
 
 
 @pytest.mark.parametrize(
     "text, message",
     [
         ("iodepth", "--sweep: is 'iodepth'; expected OPTION=FIRST"),
-        ("stream=a,b", "--sweep stream: cannot be swept; expected one of rw, bs, iodepth"),
+        ("stream=a,b", "--sweep stream: cannot be swept; expected one of rw, bs, blocksize_range"),
         ("iodepth=8..2", "--sweep iodepth: is '8'..'2'; expected two numbers above 0, the lower one first"),
         ("rw=read..append", "--sweep rw: is 'read'..'append'; expected two numbers"),
         ("iodepth=1,x", "--sweep iodepth: is 'x'; expected an integer"),

@@ -7,7 +7,15 @@ import pytest
 
 from flashtrain.cli.benchmarks import BENCHMARKS
 from flashtrain.host import FunctionalLink, StreamFull, open_device
-from flashtrain.io import IoFailed, IoRun, check_jobs, command_line_job, memory_bytes, queue_entries
+from flashtrain.io import (
+    FlashDrive,
+    IoFailed,
+    IoRun,
+    command_line_job,
+    jobs_for_flash,
+    memory_bytes,
+    queue_entries,
+)
 from flashtrain.io.patterns import Direction
 from flashtrain.io.samples import joined
 from flashtrain.model import ModelLink
@@ -18,7 +26,7 @@ from flashtrain.traces import Operation
 from flashtrain.traces.recorder import TraceRecorder
 
 TINY, SMALL = preset("tiny"), preset("small")
-READ, APPEND = Direction
+READ, WRITE = Direction
 
 
 def job(**options):
@@ -27,10 +35,10 @@ def job(**options):
 
 def measure(*jobs, link=ModelLink, config=TINY, between=lambda run, device: None):
     """The results of jobs; `between` is called before the data are verified."""
-    check_jobs(jobs, config, SINGLE_NODE)
+    jobs = jobs_for_flash(jobs, config, SINGLE_NODE)
     memory, entries = memory_bytes(jobs, config), queue_entries(jobs, config)
     with open_device(config, link, SINGLE_NODE, memory, entries) as device:
-        run = IoRun(device, jobs, timed=link is not FunctionalLink)
+        run = IoRun(FlashDrive(device, timed=link is not FunctionalLink), jobs)
         run.lay_out()
         run.measure()
         between(run, device)
@@ -42,11 +50,16 @@ def recorded(*jobs):
     """The commands of jobs on a functional device, without their lay-out: (operation, block, blocks)."""
     recorder = TraceRecorder()
     with open_device(TINY, recorder.around(FunctionalLink), SINGLE_NODE) as device:
-        run = IoRun(device, jobs, timed=False)
+        run = IoRun(FlashDrive(device, timed=False), jobs_for_flash(jobs, TINY, SINGLE_NODE))
         run.lay_out()
         before = len(recorder.records())
         run.measure()
     return [(record.op, record.lba, record.sectors) for record in recorder.records()[before:]]
+
+
+def content_of(run, number):
+    """The first content of a logical block of the first job."""
+    return run.workers[0].file._content.of(np.array([number]), np.array([0])).tobytes()
 
 
 def test_the_order_of_reads():
@@ -73,7 +86,7 @@ def test_all_patterns_are_verified(link):
         job(rw="read", verify="crc32c", stream="trained", port="host", numjobs="2"),
     ]
     results = measure(*jobs, link=link)
-    assert [result.name for result in results] == ["append", "randrw", "read.0", "read.1"]
+    assert [result.name for result in results] == ["write", "randrw", "read.0", "read.1"]
     assert all(result.wrong_count == 0 for result in results)
     append, mix, *reads = results
     assert append.checked == 16  # read back
@@ -95,7 +108,7 @@ def test_a_ring_goes_round(link):
 
     (result,) = measure(ring, link=link, between=look)
     zone = TINY.geometry.zone_capacity * TINY.geometry.page_bytes
-    appended = result.samples[APPEND].bytes
+    appended = result.samples[WRITE].bytes
     assert appended > 3 * zone * len(SINGLE_NODE.zones(TINY.geometry.zones)[2])
     assert appended // zone - 2 <= resets[0] <= appended // zone + 1
     assert (result.checked, result.wrong_count) == (18, 0)
@@ -107,7 +120,7 @@ def test_rings_that_get_in_the_way_of_each_other():
     slow = replace(
         job(rw="append", size="12k", bs="512", runtime="1ms", time_based="1", rate_iops="20k"), name="s"
     )
-    with pytest.raises(IoFailed, match=r"^(append|s): stream 'activations' has room for") as failure:
+    with pytest.raises(IoFailed, match=r"^(write|s): stream 'activations' has room for") as failure:
         measure(fast, slow)
     assert isinstance(failure.value.__cause__, StreamFull)
 
@@ -123,8 +136,8 @@ def test_rates(link):
     )
     read, append, mix = results
     assert read.samples[READ].iops == pytest.approx(100 << 10, rel=0.03)
-    assert append.samples[APPEND].bytes_per_second == pytest.approx(50 << 20, rel=0.06)
-    assert mix.samples[APPEND].iops < 1.1 * (25 << 10) and mix.samples[READ].iops < 1.1 * (50 << 10)
+    assert append.samples[WRITE].bytes_per_second == pytest.approx(50 << 20, rel=0.06)
+    assert mix.samples[WRITE].iops < 1.1 * (25 << 10) and mix.samples[READ].iops < 1.1 * (50 << 10)
     assert all(part.window.seconds == pytest.approx(400e-6) for part in read.samples.values())
 
 
@@ -179,8 +192,8 @@ def test_a_planted_bit_is_found(seed):
     planted = []
 
     def plant(run, device):
-        run.workers[0].stream.flush()
-        right = run.workers[0]._content.of(block, 0)[1].tobytes()
+        run.workers[0].file.stream.flush()
+        right = content_of(run, 2 * block + 1)
         (place,) = [at for at, page in device.link.raw_pages().items() if page[:512] == right]
         page = bytearray(device.link.raw_page(*place[:5]))
         page[bit // 8] ^= 1 << bit % 8
@@ -194,7 +207,7 @@ def test_a_planted_bit_is_found(seed):
     assert (wrong.offset, wrong.bits, wrong.byte, wrong.bit) == (1024 * block + 512, 1, bit // 8, bit % 8)
     assert wrong.lba == 2 * block + 1
     assert str(wrong) == (
-        f"append: block at offset {wrong.offset}, LBA {wrong.lba} of stream 'activations': bit {bit % 8}"
+        f"write: block at offset {wrong.offset}, LBA {wrong.lba} of stream 'activations': bit {bit % 8}"
         f" of byte {bit // 8} is {planted[0]}; expected {1 - planted[0]}"
     )
 
@@ -204,7 +217,7 @@ def test_a_wrong_bit_of_a_block_in_two_zones():
     append = job(rw="append", verify="crc32c", bs="2560", size="15k")
 
     def plant(run, device):
-        right = run.workers[0]._content.of(4, 0)[4].tobytes()
+        right = content_of(run, 24)
         for zone in device.link._flash.zones:
             for offset, page in enumerate(zone):
                 if page is not None and page.data == right:
@@ -223,8 +236,9 @@ def test_wrong_bits_of_reads_are_found():
     from flashtrain.sim.nand.errors import even
 
     reads = job(rw="randread", verify="crc32c", stream="trained", size="24k")
+    (reads,) = jobs_for_flash([reads], TINY, SINGLE_NODE)
     with open_device(TINY, RtlLink, SINGLE_NODE, memory_bytes([reads], TINY)) as device:
-        run = IoRun(device, [reads], timed=True)
+        run = IoRun(FlashDrive(device, timed=True), [reads])
         run.lay_out()
         device.link.set_errors(even(5e-5, seed=3), keep=True)
         run.measure()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from flashtrain.io.job import PERCENTILES
 from flashtrain.io.samples import (
-    PERCENTILES,
     Samples,
     Spread,
     Window,
@@ -43,9 +43,11 @@ def test_jobs_are_joined():
 
 def test_percentiles(seed):
     values = np.random.default_rng(seed).permutation(np.arange(1, 10_001)).astype(float)
-    assert percentiles(values) == pytest.approx({each: each * 100 for each in PERCENTILES}, abs=1.01)
-    assert percentiles(np.array([5.0])) == dict.fromkeys(PERCENTILES, 5.0)
-    assert percentiles(values[:0]) == {}
+    assert percentiles(values, PERCENTILES) == pytest.approx(
+        {each: each * 100 for each in PERCENTILES}, abs=1.01
+    )
+    assert percentiles(np.array([5.0]), PERCENTILES) == dict.fromkeys(PERCENTILES, 5.0)
+    assert percentiles(values[:0], PERCENTILES) == {}
 
 
 def test_spread():

@@ -2,33 +2,44 @@
 
 import argparse
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from math import ceil
 from pathlib import Path
 
 from flashtrain.host import open_device
 from flashtrain.io import (
     OPTIONS,
+    FlashDrive,
     IoRun,
     Job,
     JobError,
     JobResult,
-    check_jobs,
+    SsdDrive,
     command_line_job,
+    jobs_for_flash,
+    jobs_for_ssd,
     load_jobs,
     memory_bytes,
     queue_entries,
 )
 from flashtrain.io.document import job_document
+from flashtrain.io.drive import Drive
+from flashtrain.io.fio import ALIASES, IGNORED, REFUSED
 from flashtrain.io.job import COMMAND_LINE
+from flashtrain.io.options import COMMON
 from flashtrain.io.sweep import Sweep, SweepRow, rows_of, sweep_of
-from flashtrain.io.text import job_line, job_text, status_text, verify_lines
+from flashtrain.io.text import ignored_lines, job_line, job_text, status_text, verify_lines
 from flashtrain.spec import ConfigError, FmsConfig
 from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.ssd import SsdConfig
+from flashtrain.ssd.config import DRIVES_OF_DEVICE, least_over_provisioning
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
 from .image import add_image, require_new_image
-from .links import LINKS, LinkKind, announced
+from .links import LINKS, announced
 from .outputs import output_folder
 from .run_trace import RunTrace
 from .trace_options import TraceRequest, add_trace, trace_request
@@ -38,15 +49,40 @@ NODE = SINGLE_NODE
 _DEST = "job_"
 
 
+class DriveKind(Enum):
+    """The drive that jobs run on."""
+
+    FMS = "fms"
+    SSD = "ssd"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [FILE] [--OPTION=VALUE ...] [--sweep OPTION=VALUES] [options]"
-    parser.add_argument("file", type=Path, nargs="?", help="job file; its options hold unless given here")
+    parser.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        help="job file; its options hold unless given here (all options: docs/io.md)",
+    )
     for option in OPTIONS.values():
         parser.add_argument(
-            f"--{option.name}", dest=_DEST + option.name, metavar=option.metavar, help=option.help,
+            f"--{option.name}", dest=_DEST + option.name, metavar=option.metavar,
+            help=option.help if option.name in COMMON else argparse.SUPPRESS,
             nargs="?" if option.is_flag else None, const="1" if option.is_flag else None,
         )  # fmt: skip
+    for name in (*ALIASES, *IGNORED, *REFUSED):  # what people have in their command lines of fio
+        parser.add_argument(
+            f"--{name}", dest=_DEST + name, nargs="?", const="1", help=argparse.SUPPRESS
+        )  # fmt: skip
     parser.add_argument("--sweep", metavar="OPTION=VALUES", help="FIRST..LAST, doubled, or VALUE,VALUE,...")
+    parser.add_argument(
+        "--drive", choices=[kind.value for kind in DriveKind], default=DriveKind.FMS.value, metavar="KIND",
+        help="fms: the flash memory system; ssd: conventional SSDs of the same parts (default: fms)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--count", type=int, choices=(1, DRIVES_OF_DEVICE), default=DRIVES_OF_DEVICE, metavar="N",
+        help=f"with --drive ssd: drives in RAID 0, 1 or {DRIVES_OF_DEVICE} (default: {DRIVES_OF_DEVICE})",
+    )  # fmt: skip
     parser.add_argument(
         "--output", type=output_folder, metavar="DIR", help="folder for figures (default: none)"
     )
@@ -58,27 +94,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    config, kind = configuration(options), LINKS[options.link]
-    jobs = _jobs(options)
+    bench = _SsdBench(options) if options.drive == DriveKind.SSD.value else _FlashBench(options, console)
     sweep = None if options.sweep is None else sweep_of(options.sweep)
-    if sweep is not None and not kind.timed:
-        raise JobError("--sweep", "", f"measures time; link {kind.name} has none")
+    if sweep is not None and not bench.timed:
+        raise JobError("--sweep", "", f"measures time; {bench.name} has none")
     if sweep is not None and options.image is not None:
         raise JobError("--sweep", "", "is several devices; expected no --image, which keeps one")
     require_new_image(options.image)
+    jobs = _jobs(options)
     points = [jobs] if sweep is None else [sweep.jobs(jobs, value) for value in sweep.values]
-    for point in points:
-        check_jobs(point, config, NODE)
+    points = [bench.accepted(point) for point in points]
     if sweep is None:
-        trace = RunTrace(trace_request(options, kind))
-        return _run(jobs, config, kind, options, trace, console)
+        return _run(points[0], bench, options.output, console)
     if options.trace or options.waves:
         raise ConfigError("--trace and --waves are of one run: leave out --sweep")
-    return _sweep(sweep, points, config, kind, options.output, console)
+    return _sweep(sweep, points, bench, options.output, console)
 
 
 def _jobs(options: argparse.Namespace) -> list[Job]:
-    given = {name: text for name in OPTIONS if (text := getattr(options, _DEST + name)) is not None}
+    names = (*OPTIONS, *ALIASES, *IGNORED, *REFUSED)
+    given = {name: text for name in names if (text := getattr(options, _DEST + name)) is not None}
     if options.file is None:
         return [command_line_job(given)]
     if "name" in given:
@@ -86,68 +121,113 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
     return load_jobs(options.file, given)
 
 
-def _measured(
-    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, trace: RunTrace, console: Console,
-    image: Path | None = None,
-) -> list[JobResult]:  # fmt: skip
-    """The results of the jobs on a new device."""
-    factory = trace.around(announced(kind, console.step))
-    memory, entries = memory_bytes(jobs, config), queue_entries(jobs, config)
-    with open_device(config, factory, NODE, memory, entries, image=image) as device:
-        io = IoRun(device, jobs, kind.timed)
+class _FlashBench:
+    """The flash memory system for jobs, opened anew for each run."""
+
+    in_place = False
+
+    def __init__(self, options: argparse.Namespace, console: Console) -> None:
+        self.config: FmsConfig = configuration(options)
+        self._kind = LINKS[options.link]
+        self.name, self.timed = f"link {self._kind.name}", self._kind.timed
+        self.document = {"configuration": self.config.name, "link": self._kind.name}
+        self.trace = RunTrace(trace_request(options, self._kind))
+        self._image: Path | None = options.image
+        self._console = console
+
+    def accepted(self, jobs: Sequence[Job]) -> list[Job]:
+        return jobs_for_flash(jobs, self.config, NODE)
+
+    @contextmanager
+    def opened(self, jobs: Sequence[Job]) -> Iterator[Drive]:
+        factory = self.trace.around(announced(self._kind, self._console.step))
+        memory, entries = memory_bytes(jobs, self.config), queue_entries(jobs, self.config)
+        with open_device(self.config, factory, NODE, memory, entries, image=self._image) as device:
+            yield FlashDrive(device, self.timed)
+
+
+class _SsdBench:
+    """Conventional drives for jobs, new for each run; :class:`ConfigError` for options of the other kind."""
+
+    in_place = timed = True
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        for name in ("image", "trace", "waves"):
+            if getattr(options, name):
+                raise ConfigError(f"--{name}: is of the flash memory system; leave out --drive ssd")
+        config = configuration(options)
+        # Devices of few blocks have too little of it by default.
+        least = least_over_provisioning(config.geometry.blocks, SsdConfig.gc_start)
+        share = max(SsdConfig.over_provisioning, ceil(1000 * least) / 1000)
+        self._config = SsdConfig.of(config, options.count, over_provisioning=share)
+        self.name = f"{options.count} of {self._config.name}"
+        self.document = {"configuration": self._config.name, "drives": options.count}
+        self.trace = RunTrace(TraceRequest())
+
+    def accepted(self, jobs: Sequence[Job]) -> list[Job]:
+        return jobs_for_ssd(jobs, self._config)
+
+    @contextmanager
+    def opened(self, jobs: Sequence[Job]) -> Iterator[Drive]:
+        with SsdDrive(self._config, jobs) as drive:
+            yield drive
+
+
+_Bench = _FlashBench | _SsdBench
+
+
+def _measured(jobs: Sequence[Job], bench: _Bench, console: Console) -> list[JobResult]:
+    """The results of the jobs on a new drive."""
+    with bench.opened(jobs) as drive:
+        io = IoRun(drive, jobs)
         io.lay_out(console.progress)
-        trace.start(device)
+        if isinstance(drive, FlashDrive):
+            bench.trace.start(drive.device)
         io.measure(console.progress)
-        trace.stop()
+        bench.trace.stop()
         io.verify()
         return io.results()
 
 
-def _run(
-    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, options: argparse.Namespace, trace: RunTrace,
-    console: Console,
-) -> int:  # fmt: skip
-    output: Path | None = options.output
-    for job in jobs:
-        console.say(job_line(job))
+def _run(jobs: Sequence[Job], bench: _Bench, output: Path | None, console: Console) -> int:
+    for line in (*(job_line(job, bench.in_place) for job in jobs), *ignored_lines(jobs)):
+        console.say(line)
     started = time.monotonic()
-    results = _measured(jobs, config, kind, trace, console, options.image)
+    results = _measured(jobs, bench, console)
     wall = time.monotonic() - started
-    if not kind.timed:
+    if not bench.timed:
         console.say(
-            f"link {kind.name} has no time: no rate, no runtime, no bandwidth and no latency;"
+            f"{bench.name} has no time: no rate, no runtime, no bandwidth and no latency;"
             " data are checked where verify is set"
         )
     for result in results:
         console.say(f"\n{job_text(result)}")
-    if kind.timed:
+    if bench.timed:
         console.say(f"\n{status_text(results)}")
-    files = _figures(results, output) if kind.timed and output is not None else []
+    files = _figures(results, output) if bench.timed and output is not None else []
     for file in files:
         console.say(str(file))
-    files += trace.write()
+    files += bench.trace.write()
     console.document(
         {
-            "configuration": config.name,
-            "link": kind.name,
+            **bench.document,
             "jobs": [job_document(result) for result in results],
             "wall_seconds": wall,
             "files": [str(file) for file in files],
         }
     )
-    trace.report(console)
+    bench.trace.report(console)
     return _verdict(results)
 
 
 def _sweep(
-    sweep: Sweep, points: Sequence[Sequence[Job]], config: FmsConfig, kind: LinkKind, output: Path | None,
-    console: Console,
-) -> int:  # fmt: skip
+    sweep: Sweep, points: Sequence[Sequence[Job]], bench: _Bench, output: Path | None, console: Console
+) -> int:
     rows: list[SweepRow] = []
     documents, every = [], []
     for value, jobs in zip(sweep.values, points, strict=True):
         console.step(f"{sweep.option}={value}")
-        results = _measured(jobs, config, kind, RunTrace(TraceRequest()), console)
+        results = _measured(jobs, bench, console)
         rows += rows_of(value, results)
         every += results
         documents.append({sweep.option: value, "jobs": [job_document(result) for result in results]})
@@ -165,8 +245,7 @@ def _sweep(
         console.say(str(files[0]))
     console.document(
         {
-            "configuration": config.name,
-            "link": kind.name,
+            **bench.document,
             "option": sweep.option,
             "points": documents,
             "files": [str(file) for file in files],
@@ -212,6 +291,7 @@ COMMAND = Command(
   flashtrain io examples/io/mixed.fio --link model              the jobs of a file
   flashtrain io --rw=append --bs=128k --size=32m --iodepth=16   appends, through the RTL
   flashtrain io --rw=append --bs=128k --size=8m --link model --trace io.json     a trace for Perfetto
+  flashtrain io --rw=randwrite --bs=4k --size=64m --runtime=20ms --drive ssd    the same on conventional SSDs
   flashtrain io --rw=randread --size=8m --runtime=2ms --time_based --sweep iodepth=1..64 --output build/io
 
 Exit code 1 if verify=crc32c finds a wrong bit.

@@ -40,52 +40,49 @@ class WrongBlock:
 
 
 class Content:
-    """The contents of one job's blocks of `blocks` logical blocks each."""
+    """The contents of one job's logical blocks, by their numbers and versions: int64[n] each."""
 
-    def __init__(self, seed: int, job: int, page_bytes: int, blocks: int) -> None:
+    def __init__(self, seed: int, job: int, page_bytes: int) -> None:
         self._job = job
         self._page_bytes = page_bytes
-        self._blocks = blocks
         self._steps = np.arange(page_bytes // 8, dtype=np.uint64) * _GOLDEN
         self._base = _mixed(np.array([seed << 32 | job], np.uint64))
 
-    def of(self, block: int, version: int) -> NDArray[np.uint8]:
-        """uint8[logical blocks, bytes]."""
-        numbers = self._numbers(block)
-        of_version = np.array([version], np.uint64) * _SECOND + self._base
-        seeds = _mixed(numbers * _FIRST + of_version)
+    def of(self, numbers: NDArray[np.int64], versions: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """uint8[n, bytes]."""
+        header = np.stack([numbers, versions, np.full_like(numbers, self._job)], axis=1).astype(np.uint64)
+        seeds = _mixed(header[:, 0] * _FIRST + header[:, 1] * _SECOND + self._base)
         words = _mixed(seeds[:, None] + self._steps)
         words[:, 0] = MARK
-        words[:, 1:4] = np.stack(
-            [numbers, np.full_like(numbers, version), np.full_like(numbers, self._job)], axis=1
-        )
+        words[:, 1:4] = header
         content = words.view(np.uint8)
         words[:, 0] |= _crcs(content) << np.uint64(32)
         return content
 
-    def wrong(self, read: NDArray[np.uint8], block: int, version: int) -> dict[int, NDArray[np.intp]]:
-        """The wrong bits of each logical block that is not as expected: numbers of bits, by its number."""
-        content = read.reshape(self._blocks, self._page_bytes)
-        if self._is_good(content, block, version):
+    def wrong(
+        self, read: NDArray[np.uint8], numbers: NDArray[np.int64], versions: NDArray[np.int64]
+    ) -> dict[int, NDArray[np.intp]]:
+        """The wrong bits of each logical block that is not as expected: numbers of bits, by its index."""
+        content = read.reshape(len(numbers), self._page_bytes)
+        if self._is_good(content, numbers, versions):
             return {}
-        differ = np.unpackbits(content ^ self.of(block, version), axis=1, bitorder="little")
-        return {number: np.flatnonzero(bits) for number, bits in enumerate(differ) if bits.any()}
+        differ = np.unpackbits(content ^ self.of(numbers, versions), axis=1, bitorder="little")
+        return {index: np.flatnonzero(bits) for index, bits in enumerate(differ) if bits.any()}
 
-    def _is_good(self, content: NDArray[np.uint8], block: int, version: int) -> bool:
+    def _is_good(
+        self, content: NDArray[np.uint8], numbers: NDArray[np.int64], versions: NDArray[np.int64]
+    ) -> bool:
         """Whether headers and CRCs are as expected."""
         words = content.copy().view(np.uint64)
         crc = words[:, 0] >> np.uint64(32)
         words[:, 0] &= _LOW
         return bool(
             (words[:, 0] == MARK).all()
-            and (words[:, 1] == self._numbers(block)).all()
-            and (words[:, 2] == version).all()
+            and (words[:, 1] == numbers.astype(np.uint64)).all()
+            and (words[:, 2] == versions.astype(np.uint64)).all()
             and (words[:, 3] == self._job).all()
             and (crc == _crcs(words.view(np.uint8))).all()
         )
-
-    def _numbers(self, block: int) -> NDArray[np.uint64]:
-        return np.arange(block * self._blocks, (block + 1) * self._blocks, dtype=np.uint64)
 
 
 def _crcs(blocks: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -1,10 +1,12 @@
 """The results of jobs as a document, with the names of fio's JSON where it has them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .block_sizes import BlockSizes
 from .job import Job
 from .patterns import Direction
 from .run import JobResult
@@ -25,7 +27,12 @@ def job_document(result: JobResult) -> dict[str, Any]:
         "jobname": result.name,
         "error": int(result.wrong_count > 0),
         "job options": _options(result.job),
-        **{each.value: _direction(result.samples.get(each, nothing)) for each in Direction},
+        "groupid": result.group,
+        "job count": result.copies,
+        **{
+            each.value: _direction(result.samples.get(each, nothing), result.job.percentile_list)
+            for each in Direction
+        },
         "job_runtime": _milliseconds(window),
         "iodepth_level": depth_shares(result.depths),
         **{f"latency_{unit}": by_end for unit, by_end in shares.items()},
@@ -46,18 +53,28 @@ def job_document(result: JobResult) -> dict[str, Any]:
 def _options(job: Job) -> dict[str, Any]:
     def rates(name: str) -> dict[str, list[int | None]]:
         found = getattr(job, name)
-        return {} if found.read is found.append is None else {name: [found.read, found.append]}
+        return {} if found.read is found.write is None else {name: [found.read, found.write]}
 
     return {
-        "name": job.name, "rw": job.rw.name, "bs": job.bs, "size": job.size, "stream": job.stream,
-        "port": job.port.name.lower(), "iodepth": job.iodepth, "numjobs": job.numjobs,
+        "name": job.name, "rw": job.rw.name, "bs": _sizes(job.bs), "size": job.size, "io_size": job.io_size,
+        "stream": job.stream, "port": job.port.name.lower(), "iodepth": job.iodepth, "numjobs": job.numjobs,
         "rwmixread": job.rwmixread, "runtime_ns": job.runtime, "ramp_time_ns": job.ramp_time,
         "time_based": job.time_based, **rates("rate"), **rates("rate_iops"),
-        "verify": "crc32c" if job.verify else None, "randseed": job.randseed,
+        "verify": "crc32c" if job.verify else None, "randseed": job.randseed, "ignored": list(job.ignored),
     }  # fmt: skip
 
 
-def _direction(samples: Samples) -> dict[str, Any]:
+def _sizes(sizes: BlockSizes) -> int | dict[str, dict[str, float]]:
+    """The one size of all commands, or the shares of sizes by direction."""
+    if sizes.least == sizes.most:
+        return sizes.least
+    return {
+        each.value: dict(zip(map(str, sizes.of(each).bytes), sizes.of(each).weights, strict=True))
+        for each in Direction
+    }
+
+
+def _direction(samples: Samples, percentages: Sequence[float]) -> dict[str, Any]:
     rate = samples.bytes_per_second
     timed = rate is not None
     bins = samples.bandwidths(BANDWIDTH_SAMPLES) if timed else np.empty(0)
@@ -71,7 +88,7 @@ def _direction(samples: Samples) -> dict[str, Any]:
         "runtime": _milliseconds(samples.window),
         "total_ios": samples.commands,
         "slat_ns": _latency(samples.submission) if timed else None,
-        "clat_ns": _with_percentiles(samples.completion) if timed else None,
+        "clat_ns": _with_percentiles(samples.completion, percentages) if timed else None,
         "lat_ns": _latency(samples.latency) if timed else None,
         "bw_min": of_bins.least,
         "bw_max": of_bins.most,
@@ -89,8 +106,8 @@ def _latency(values: NDArray[np.float64]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _with_percentiles(values: NDArray[np.float64]) -> dict[str, Any]:
-    found = {f"{key:.6f}": value for key, value in percentiles(values).items()}
+def _with_percentiles(values: NDArray[np.float64], percentages: Sequence[float]) -> dict[str, Any]:
+    found = {f"{key:.6f}": value for key, value in percentiles(values, percentages).items()}
     return {**_latency(values), "percentile": found}
 
 

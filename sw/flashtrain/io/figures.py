@@ -14,8 +14,7 @@ from .patterns import Direction
 from .run import JobResult
 from .sweep import SweepRow
 
-COLOURS = {Direction.READ: "#1f77b4", Direction.APPEND: "#ff7f0e"}
-LABELS = {Direction.READ: "read", Direction.APPEND: "append"}
+COLOURS = {Direction.READ: "#1f77b4", Direction.WRITE: "#ff7f0e"}
 BINS = 100
 BIN_COMMANDS = 5
 """Commands that a part of the bandwidth over time has at least, on average."""
@@ -36,7 +35,7 @@ def draw_bandwidth(results: Sequence[JobResult], path: Path) -> None:
             milliseconds = (edges - begin) / (samples.window.mhz * 1e3)
             axes.stairs(
                 samples.bandwidths(bins) / 1e9, milliseconds, color=COLOURS[direction],
-                linestyle=LINES[number % len(LINES)], label=f"{result.name}: {LABELS[direction]}",
+                linestyle=LINES[number % len(LINES)], label=f"{result.name}: {direction.value}",
             )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xlabel("simulated time in ms")
@@ -50,7 +49,7 @@ def draw_latencies(results: Sequence[JobResult], path: Path) -> None:
     """The histogram of latencies of each job and direction, over a logarithmic axis."""
     figure, axes = _figure()
     series = [
-        (f"{result.name}: {LABELS[direction]}", COLOURS[direction], LINES[number % len(LINES)], values / 1e3)
+        (f"{result.name}: {direction.value}", COLOURS[direction], LINES[number % len(LINES)], values / 1e3)
         for number, result in enumerate(results)
         for direction, samples in result.samples.items()
         if len(values := samples.latency)
@@ -84,14 +83,14 @@ def draw_sweep(option: str, rows: Sequence[SweepRow], path: Path) -> None:
                 [row.bytes_per_second / 1e9 for row in own],
                 "o-",
                 color=colour,
-                label=LABELS[direction],
+                label=direction.value,
             )
             for name, line, latencies in (
                 ("median", "-", [row.median for row in own]), ("99 %", "--", [row.high for row in own])
             ):  # fmt: skip
                 lower.plot(
                     places, [latency / 1e3 for latency in latencies], f"o{line}", color=colour,
-                    label=f"{LABELS[direction]}, {name}",
+                    label=f"{direction.value}, {name}",
                 )  # fmt: skip
     upper.set_ylim(bottom=0)
     upper.set_ylabel("GB/s")

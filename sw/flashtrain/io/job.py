@@ -1,12 +1,17 @@
-"""A job: how many commands of which kind a port keeps in flight on a stream."""
+"""A job: how many commands of which kind a port keeps in flight on a drive."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from flashtrain.spec import Port
 
+from .block_sizes import BlockSizes, one_size
+from .offsets import UNIFORM, Distribution
 from .patterns import READ, Direction, Pattern
 
 COMMAND_LINE = "command line"
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""The percentiles that fio prints by default."""
 
 
 @dataclass(frozen=True)
@@ -14,45 +19,91 @@ class Rates:
     """Most bytes, or commands, per second of each direction; None: no limit."""
 
     read: int | None = None
-    append: int | None = None
+    write: int | None = None
 
     def of(self, direction: Direction) -> int | None:
-        return self.read if direction is Direction.READ else self.append
+        return self.read if direction is Direction.READ else self.write
 
 
 NO_RATES = Rates()
+DEFAULT_BS = BlockSizes(one_size(4096), one_size(4096))
+
+
+class Share(NamedTuple):
+    """A size as a percentage of what the drive has for the job."""
+
+    percent: float
 
 
 @dataclass(frozen=True)
 class Job:
     """A job with the options of its section; the names are fio's, but for `stream` and `port`.
 
-    Times are nanoseconds of simulated time. A job has *blocks* of `bs` bytes at offsets up to `size`, as a
-    file of fio has.
+    Times are nanoseconds of simulated time. A job has a *file*: logical blocks at offsets up to `size`.
 
+    - size: bytes; None, or a share, until `flashtrain.io.checks` has set it for a drive.
+    - io_size: bytes that the job moves, in each of its `loops`; None: `size`.
+    - filename: jobs with one name share a file on a drive with addresses; on the flash each has its own.
+    - rate_process: commands below a rate come at equal distances, or with `poisson` at random ones.
+    - fsync: writes between two flushes; 0: none.
     - verify: blocks have contents that follow from seed, job and offset, with a CRC32C in each logical block.
-    - place: where the job comes from, for messages.
+    - stonewall: the job begins when all jobs before it have ended.
+    - place: where the job comes from, for messages. ignored: options without a meaning here.
     """
 
     name: str
-    size: int
+    size: int | Share | None = None
     rw: Pattern = READ
-    bs: int = 4096
+    bs: BlockSizes = DEFAULT_BS
+    io_size: int | None = None
+    number_ios: int | None = None
+    loops: int = 1
+    offset: int = 0
+    offset_increment: int = 0
+    filename: str = ""
     stream: str = "activations"
     port: Port = Port.CORE
     iodepth: int = 1
     numjobs: int = 1
     rwmixread: int = 50
+    percentage_random: int = 100
+    norandommap: bool = False
+    random_distribution: Distribution = UNIFORM
+    startdelay: int = 0
     runtime: int | None = None
     ramp_time: int = 0
     time_based: bool = False
     rate: Rates = NO_RATES
     rate_iops: Rates = NO_RATES
+    poisson: bool = False
+    thinktime: int = 0
+    thinktime_blocks: int = 1
+    fsync: int = 0
+    end_fsync: bool = False
     verify: bool = False
+    do_verify: bool = True
     randseed: int = 1
+    stonewall: bool = False
+    new_group: bool = False
+    group_reporting: bool = False
+    exitall: bool = False
+    zoned: bool = False
+    percentile_list: tuple[float, ...] = PERCENTILES
     place: str = field(default=COMMAND_LINE, compare=False)
+    ignored: tuple[str, ...] = field(default=(), compare=False)
 
     @property
-    def blocks(self) -> int:
-        """Blocks of `bs` bytes."""
-        return self.size // self.bs
+    def bytes(self) -> int:
+        """Bytes of the file, of a job whose size is set."""
+        assert isinstance(self.size, int)
+        return self.size
+
+    @property
+    def checks_at_end(self) -> bool:
+        """Whether all that the job has written is read at the end."""
+        return self.verify and self.do_verify and self.rw.writes
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes that the job moves, unless its time ends first."""
+        return (self.bytes if self.io_size is None else self.io_size) * self.loops

@@ -1,64 +1,130 @@
 """Job files as fio has them: sections of `option=value` lines.
 
 The options of a section `[global]` hold for all jobs behind it. Each other section is a job, with the name of
-the section. A line that begins with `;` or `#` is a comment. An option without a value is set to 1.
+the section. A text behind `;` or `#` is a comment. An option without a value is set to 1. `${NAME}` is a
+variable of the environment, and `include FILE` stands for the lines of that file.
 """
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from flashtrain.reading import read_text
 
 from .errors import JobError
+from .fio import ALIASES, IGNORED, REFUSED, engine_reason, is_off
 from .job import COMMAND_LINE, Job
-from .options import OPTIONS, Option, job_of
+from .options import OPTIONS, job_of
 
 GLOBAL = "global"
+MOST_INCLUDES = 8
+"""Files within files."""
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+
+
+class Line(NamedTuple):
+    """A line of a job file without comment and blanks, and its place."""
+
+    place: str
+    text: str
+
+
+@dataclass
+class Values:
+    """Options that are set: values by the job's fields, and names of those that have no meaning here."""
+
+    by_field: dict[str, Any] = field(default_factory=dict)
+    ignored: dict[str, None] = field(default_factory=dict)
+
+    def copy(self) -> "Values":
+        return Values(dict(self.by_field), dict(self.ignored))
+
+    def set(self, key: str, text: str, place: str) -> None:
+        """Set an option by fio's name for it; :class:`JobError` for one that cannot be honoured."""
+        name = ALIASES.get(key, key)
+        if name in OPTIONS:
+            option = OPTIONS[name]
+            self.by_field[option.sets] = option.value(text, place)
+            return
+        if name in REFUSED:
+            if not is_off(name, text):
+                reason = f"is refused: {REFUSED[name]}; expected 0, or no such option"
+                raise JobError(place, key, reason)
+            return
+        if name not in IGNORED:
+            names = ", ".join(OPTIONS)
+            raise JobError(place, key, f"no such option; expected one of fio's, or of {names}")
+        if name == "ioengine" and (reason := engine_reason(text)):
+            raise JobError(place, key, f"is {text!r}: {reason}")
+        self.ignored[name] = None
 
 
 def load_jobs(path: Path, over: Mapping[str, str]) -> list[Job]:
     """The jobs of a file; the options of `over`, from the command line, replace those of all sections.
 
-    :class:`JobError` names the file, the section and the option; :class:`InputError` for another file.
+    :class:`JobError` names file, line, section and option; :class:`InputError` for what is no text file.
     """
-    lines = read_text(path).splitlines()
-    above, common, sections = _values(over), {}, []
-    name, values = "", {}
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text[0] in ";#":
-            continue
+    above, common = _values(over), Values()
+    sections: list[tuple[str, str, Values]] = []
+    name, values = "", common
+    for place, text in _lines(path, 0):
         if text[0] == "[":
             name = text[1:-1].strip()
             if text[-1] != "]" or not name:
-                raise JobError(f"{path}:{number}", "", f"{text!r}; expected [NAME]")
-            values = common if name == GLOBAL else dict(common)
+                raise JobError(place, "", f"{text!r}; expected [NAME]")
+            values = common if name == GLOBAL else common.copy()
             if name != GLOBAL:
-                sections.append((name, values))
+                sections.append((name, f"{path}: [{name}]", values))
             continue
         if not name:
-            raise JobError(f"{path}:{number}", "", f"{text!r} before any section; expected [NAME]")
-        place = f"{path}: [{name}]"
+            raise JobError(place, "", f"{text!r} before any section; expected [NAME]")
         key, _equals, value = (part.strip() for part in text.partition("="))
-        option = _option(key, place)
-        values[key] = option.value(value, place)
+        values.set(key, _expanded(value, f"{place}: [{name}]", key), f"{place}: [{name}]")
     if not sections:
         raise JobError(str(path), "", f"has no job; expected a section besides [{GLOBAL}]")
-    return [job_of({**values, **above}, name, f"{path}: [{name}]") for name, values in sections]
+    return [
+        job_of({**values.by_field, **above.by_field}, name, place, (*{**values.ignored, **above.ignored},))
+        for name, place, values in sections
+    ]
 
 
 def command_line_job(options: Mapping[str, str]) -> Job:
     """The one job of the command line's options."""
     values = _values(options)
-    return job_of(values, values.get("rw", OPTIONS["rw"].parse("read")).name, COMMAND_LINE)
+    name = values.by_field.get("rw", OPTIONS["rw"].parse("read")).name
+    return job_of(values.by_field, name, COMMAND_LINE, (*values.ignored,))
 
 
-def _values(options: Mapping[str, str]) -> dict[str, Any]:
-    return {key: _option(key, COMMAND_LINE).value(text, COMMAND_LINE) for key, text in options.items()}
+def _values(options: Mapping[str, str]) -> Values:
+    values = Values()
+    for key, text in options.items():
+        values.set(key, text, COMMAND_LINE)
+    return values
 
 
-def _option(key: str, place: str) -> Option:
-    if key not in OPTIONS:
-        raise JobError(place, key, f"no such option; expected one of {', '.join(OPTIONS)}")
-    return OPTIONS[key]
+def _lines(path: Path, depth: int) -> Iterator[Line]:
+    """The lines of a file and of those that it includes, which are relative to its folder."""
+    if depth > MOST_INCLUDES:
+        raise JobError(str(path), "include", f"more than {MOST_INCLUDES} files within each other")
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        text = re.split("[;#]", line, maxsplit=1)[0].strip()
+        word, _, rest = text.partition(" ")
+        if word == "include":
+            included = path.parent / rest.strip()
+            if not included.is_file():
+                raise JobError(f"{path}:{number}", "include", f"no file {str(included)!r}")
+            yield from _lines(included, depth + 1)
+        elif text:
+            yield Line(f"{path}:{number}", text)
+
+
+def _expanded(text: str, place: str, key: str) -> str:
+    def value(match: re.Match[str]) -> str:
+        if (found := os.environ.get(match[1])) is None:
+            raise JobError(place, key, f"${{{match[1]}}} is not set in the environment")
+        return found
+
+    return _VARIABLE.sub(value, text)

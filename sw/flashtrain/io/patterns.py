@@ -1,4 +1,4 @@
-"""Patterns of access: the directions of a job's commands, and the order of its reads."""
+"""Patterns of access: the directions of a job's commands, and the order of their offsets."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -7,15 +7,15 @@ from .units import ValueMistake
 
 
 class Direction(Enum):
-    """The direction of a command, by the name that fio has for it."""
+    """The direction of a command, by the name that fio has for it. A zoned drive appends what is written."""
 
     READ = "read"
-    APPEND = "write"
+    WRITE = "write"
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """An access pattern. `random` is the order of the reads; appends have no address."""
+    """An access pattern. `random` is the order of the offsets."""
 
     name: str
     directions: tuple[Direction, ...]
@@ -26,24 +26,32 @@ class Pattern:
         return Direction.READ in self.directions
 
     @property
-    def appends(self) -> bool:
-        return Direction.APPEND in self.directions
+    def writes(self) -> bool:
+        return Direction.WRITE in self.directions
+
+    @property
+    def is_mix(self) -> bool:
+        return self.reads and self.writes
 
 
-_BOTH = (Direction.READ, Direction.APPEND)
-READ, APPEND = Pattern("read", (Direction.READ,)), Pattern("append", (Direction.APPEND,))
+_BOTH = (Direction.READ, Direction.WRITE)
+READ, WRITE = Pattern("read", (Direction.READ,)), Pattern("write", (Direction.WRITE,))
 RANDOM_READ = Pattern("randread", (Direction.READ,), random=True)
+RANDOM_WRITE = Pattern("randwrite", (Direction.WRITE,), random=True)
 MIX, RANDOM_MIX = Pattern("rw", _BOTH), Pattern("randrw", _BOTH, random=True)
 
 _BY_NAME = {
-    "append": APPEND, "read": READ, "randread": RANDOM_READ, "rw": MIX, "randrw": RANDOM_MIX,
-    "write": APPEND, "readwrite": MIX,
+    "read": READ, "write": WRITE, "append": WRITE, "randread": RANDOM_READ, "randwrite": RANDOM_WRITE,
+    "rw": MIX, "readwrite": MIX, "randrw": RANDOM_MIX,
 }  # fmt: skip
-NAMES = ("append", "read", "randread", "rw", "randrw")
+_TRIMS = ("trim", "randtrim", "trimwrite", "randtrimwrite")
 
 
 def pattern(text: str) -> Pattern:
-    """The pattern of a name of fio's."""
-    if text not in _BY_NAME:
-        raise ValueMistake(f"one of {', '.join(NAMES)}: zones are only appended to")
-    return _BY_NAME[text]
+    """The pattern of a name of fio's; `append` is another name for `write`."""
+    name, colon, _sequence = text.partition(":")
+    if name in _TRIMS:
+        raise ValueMistake("a pattern without trims, which are in block traces only (flashtrain ssd replay)")
+    if name not in _BY_NAME or colon:
+        raise ValueMistake(f"one of {', '.join(_BY_NAME)}")
+    return _BY_NAME[name]

@@ -1,29 +1,33 @@
-"""Runs jobs on a device: lay-out, measurement, and verification."""
+"""Runs jobs on a drive: lay-out, measurement, and verification."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
 
-from flashtrain.host import Device
-
-from .checks import is_ring_job
 from .content import WrongBlock
+from .drive import Drive
 from .job import Job
 from .patterns import Direction
-from .samples import Samples
+from .samples import Samples, joined
 from .worker import Worker
 
 
 @dataclass(frozen=True)
 class JobResult:
-    """The result of one copy of a job.
+    """The result of one copy of a job, or with `group_reporting` of all copies and jobs of a group.
 
-    - samples: by direction, those of the job's pattern.
+    - copies: of jobs that are in it. group: the number of the group of reports.
+    - samples: by direction, of the jobs' patterns.
     - depths: commands by the number in flight.
     - checked, wrong_count, wrong: logical blocks that were checked, and those that were wrong.
     """
 
     name: str
     job: Job
+    copies: int
+    group: int
     samples: dict[Direction, Samples]
     depths: dict[int, int]
     checked: int
@@ -32,76 +36,123 @@ class JobResult:
 
 
 class IoRun:
-    """Jobs on a device that is opened with streams for all of them; `check_jobs` has accepted the jobs.
+    """Jobs on a drive that is open; `jobs_for_flash` or `jobs_for_ssd` has accepted them.
 
-    `timed`: whether the Link counts cycles. Without time, rates and times of the jobs have no effect.
+    Without time (:attr:`Drive.timed`), rates and times of the jobs have no effect.
 
     Call in this order: :meth:`lay_out`, :meth:`measure`, :meth:`verify`, :meth:`results`.
     """
 
-    def __init__(self, device: Device, jobs: Sequence[Job], timed: bool) -> None:
-        self._device = device
-        self._timed = timed
+    def __init__(self, drive: Drive, jobs: Sequence[Job]) -> None:
+        self._drive = drive
         self.workers: list[Worker] = []
         for job in jobs:
             for copy in range(job.numjobs):
-                self.workers.append(Worker(device, job, copy, len(self.workers)))
+                self.workers.append(Worker(drive, job, copy, len(self.workers)))
 
     def lay_out(self, progress: Callable[[str], None] = lambda text: None) -> None:
-        """Store all data that will be read, and program them to the flash."""
+        """Store all data that will be read."""
         for worker in self.workers:
             if worker.job.rw.reads:
-                progress(f"{worker.name}: laying out {worker.job.blocks * worker.job.bs:,} bytes")
-            worker.lay_out()
-        self._begin_rings()
-
-    def _begin_rings(self) -> None:
-        """Use streams as rings before the measurement, for the first drop of a stream reads a zone report."""
-        rings = {worker.stream.name: worker.stream for worker in self.workers if is_ring_job(worker.job)}
-        for name, stream in rings.items():
-            stream.drop_all_but(
-                stored for worker in self.workers if worker.stream.name == name for stored in worker.stored
-            )
+                progress(f"{worker.name}: laying out {worker.job.bytes:,} bytes")
+            worker.file.lay_out()
+        self._drive.begin([worker.file for worker in self.workers])
 
     def measure(self, progress: Callable[[str], None] = lambda text: None) -> None:
-        """Run all jobs until their ends, at the same time."""
-        device, workers = self._device, self.workers
-        begin = device.cycles
+        """Run all jobs until their ends, at the same time; a stonewall waits for the ends of those before."""
+        begin, done = self._drive.cycles, 0
+        for together in _between_walls(self.workers):
+            done = self._measure(together, begin, done, progress)
+
+    def _measure(
+        self, workers: Sequence[Worker], begin: int, done: int, progress: Callable[[str], None]
+    ) -> int:
+        drive = self._drive
+        started = drive.cycles
         for worker in workers:
-            worker.start(begin, self._timed)
-        done = 0
+            worker.start(started, drive.timed)
         while True:
             for worker in workers:
                 done += worker.collect()
+            if any(worker.job.exitall and worker.ended for worker in workers):
+                for worker in workers:
+                    worker.stop()
             issuing = list(workers)
             while issuing:  # a command of each job in turn
-                issuing = [worker for worker in issuing if worker.issue(device.cycles)]
-            in_flight = [pending for worker in workers for pending in worker.in_flight]
+                issuing = [worker for worker in issuing if worker.issue(drive.cycles)]
+            in_flight = [operation for worker in workers for operation in worker.in_flight]
             times = [time for worker in workers if (time := worker.next_time()) is not None]
             if not in_flight and not times:
-                break
-            device.wait_any(in_flight, min(times) if times else None)
-            progress(
-                f"{done:,} commands, {(device.cycles - begin) / device.config.timing.clock_hz * 1e3:.3f} ms"
-            )
+                return done
+            drive.wait_any(in_flight, min(times) if times else None)
+            progress(f"{done:,} commands, {(drive.cycles - begin) / (drive.mhz * 1e3):.3f} ms")
 
     def verify(self) -> None:
-        """Read and check all that the jobs with `verify` have appended."""
+        """Read and check all that the jobs with `verify` have written."""
         for worker in self.workers:
-            if worker.job.verify and worker.job.rw.appends:
-                worker.verify()
+            if worker.job.checks_at_end:
+                worker.file.verify()
 
     def results(self) -> list[JobResult]:
         """The results, in the order of the jobs."""
-        return [
+        results = [
             JobResult(
                 worker.name,
                 worker.job,
+                1,
+                group,
                 {each: worker.samples(each) for each in worker.job.rw.directions},
                 dict(worker.depths),
-                worker.checked,
-                worker.wrong_count,
-                tuple(worker.wrong),
+                worker.file.checked,
+                worker.file.wrong_count,
+                tuple(worker.file.wrong),
             )
-            for worker in self.workers
+            for worker, group in zip(self.workers, _groups(self.workers), strict=True)
         ]
+        groups = (list(found) for _, found in groupby(results, lambda result: result.group))
+        return [result for found in groups for result in _reported(found)]
+
+
+def _between_walls(workers: Sequence[Worker]) -> list[list[Worker]]:
+    """The workers that run at the same time, part by part."""
+    parts: list[list[Worker]] = [[]]
+    for number, worker in enumerate(workers):
+        is_first_copy = number == 0 or workers[number - 1].job is not worker.job
+        if worker.job.stonewall and is_first_copy and parts[-1]:
+            parts.append([])
+        parts[-1].append(worker)
+    return parts
+
+
+def _groups(workers: Sequence[Worker]) -> list[int]:
+    """The number of each worker's group of reports: stonewalls and `new_group` begin one."""
+    groups, last = [0], workers[0].job
+    for worker in workers[1:]:
+        begins = worker.job is not last and (worker.job.stonewall or worker.job.new_group)
+        groups.append(groups[-1] + begins)
+        last = worker.job
+    return groups
+
+
+def _reported(results: Sequence[JobResult]) -> Sequence[JobResult]:
+    """The results of a group: one for all if its jobs ask for it."""
+    return [reduce(_together, results)] if results[0].job.group_reporting else results
+
+
+def _together(first: JobResult, second: JobResult) -> JobResult:
+    samples = {
+        each: joined([part.samples[each] for part in (first, second) if each in part.samples])
+        for each in Direction
+        if each in first.samples or each in second.samples
+    }
+    return JobResult(
+        first.job.name,
+        first.job,
+        first.copies + second.copies,
+        first.group,
+        samples,
+        dict(Counter(first.depths) + Counter(second.depths)),
+        first.checked + second.checked,
+        first.wrong_count + second.wrong_count,
+        first.wrong + second.wrong,
+    )

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
-"""Those that fio prints."""
-
 _STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 HISTOGRAM = {
     "ns": _STEPS, "us": _STEPS, "ms": (*_STEPS, 2000),
@@ -113,12 +110,12 @@ def joined(parts: Sequence[Samples]) -> Samples:
     return Samples(times, np.concatenate([part.command_bytes for part in parts]), window)
 
 
-def percentiles(values: NDArray[np.float64]) -> dict[float, float]:
+def percentiles(values: NDArray[np.float64], percentages: Sequence[float]) -> dict[float, float]:
     """The least value that so many percent of all do not exceed; empty without values."""
     if not len(values):
         return {}
-    found = np.percentile(values, PERCENTILES, method="inverted_cdf")
-    return dict(zip(PERCENTILES, map(float, found), strict=True))
+    found = np.percentile(values, percentages, method="inverted_cdf")
+    return dict(zip(percentages, map(float, found), strict=True))
 
 
 def latency_shares(values: NDArray[np.float64]) -> dict[str, dict[str, float]]:

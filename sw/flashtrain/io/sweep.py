@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from .block_sizes import BlockSizes
 from .errors import JobError
 from .job import Job
 from .options import OPTIONS
@@ -11,8 +13,8 @@ from .run import JobResult
 from .samples import Spread, joined, percentiles
 
 SWEEP = "--sweep"
-_FIXED = ("name", "size", "stream", "port", "verify")
-SWEPT = tuple(name for name in OPTIONS if name not in _FIXED)
+_PERCENTAGES = (50, 99, 99.99)
+SWEPT = tuple(option.name for option in OPTIONS.values() if option.swept)
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Sweep:
     def jobs(self, jobs: Sequence[Job], value: str) -> list[Job]:
         """The jobs with this value in the place of their own."""
         parsed = OPTIONS[self.option].value(value, SWEEP)
-        return [replace(job, **{self.option: parsed}) for job in jobs]
+        return [replace(job, **{OPTIONS[self.option].sets: parsed}) for job in jobs]
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def rows_of(value: str, results: Sequence[JobResult]) -> list[SweepRow]:
         parts = [result.samples[direction] for result in results if direction in result.samples]
         if parts:
             latency = joined(parts).latency
-            found = dict.fromkeys((50, 99, 99.99), 0.0) | percentiles(latency)
+            found = dict.fromkeys(_PERCENTAGES, 0.0) | percentiles(latency, _PERCENTAGES)
             rate = sum(part.bytes_per_second or 0.0 for part in parts)
             iops = sum(part.iops or 0.0 for part in parts)
             mean = Spread.of(latency).mean
@@ -79,8 +81,8 @@ def rows_of(value: str, results: Sequence[JobResult]) -> list[SweepRow]:
 
 def _doubled(name: str, first: str, last: str) -> list[str]:
     option = OPTIONS[name]
-    low, high = option.value(first, SWEEP), option.value(last, SWEEP)
-    if type(low) is not int or type(high) is not int or not 0 < low <= high:
+    low, high = (_number(option.value(text, SWEEP)) for text in (first, last))
+    if low is None or high is None or not 0 < low <= high:
         raise JobError(
             SWEEP, name, f"is {first!r}..{last!r}; expected two numbers above 0, the lower one first"
         )
@@ -88,6 +90,13 @@ def _doubled(name: str, first: str, last: str) -> list[str]:
     while (low := 2 * low) < high:
         values.append(_as_written(low, first))
     return [*values, last] if values[-1] != last else values
+
+
+def _number(value: Any) -> int | None:
+    """The one number of a value that is swept; None if it has none, or several."""
+    if isinstance(value, BlockSizes):
+        return value.least if value.least == value.most else None
+    return value if type(value) is int else None
 
 
 def _as_written(number: int, like: str) -> str:

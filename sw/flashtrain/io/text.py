@@ -1,10 +1,12 @@
 """The results of jobs as text, much as fio prints them."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .block_sizes import BlockSizes
 from .job import Job
 from .patterns import Direction
 from .run import JobResult
@@ -17,20 +19,40 @@ PER_LINE = 4
 SHOWN_WRONG = 10
 
 
-def job_line(job: Job) -> str:
-    """A job before it runs."""
+def job_line(job: Job, in_place: bool) -> str:
+    """A job before it runs. in_place: on a drive with addresses, which has neither streams nor ports."""
     copies = f", numjobs={job.numjobs}" if job.numjobs > 1 else ""
-    return (
-        f"{job.name}: rw={job.rw.name}, bs={binary(job.bs)}, size={binary(job.size)}, stream={job.stream},"
-        f" port={job.port.name.lower()}, iodepth={job.iodepth}{copies}"
+    where = (
+        f"file={job.filename or job.name}"
+        if in_place
+        else f"stream={job.stream}, port={job.port.name.lower()}"
     )
+    return (
+        f"{job.name}: rw={job.rw.name}, bs={sizes_text(job.bs)}, size={binary(job.bytes)}, {where},"
+        f" iodepth={job.iodepth}{copies}"
+    )
+
+
+def sizes_text(sizes: BlockSizes) -> str:
+    """One size, or those of reads and of writes."""
+    texts = [
+        binary(each.least) if each.least == each.most else f"{binary(each.least)}-{binary(each.most)}"
+        for each in (sizes.read, sizes.write)
+    ]
+    return texts[0] if texts[0] == texts[1] else f"(R) {texts[0]}, (W) {texts[1]}"
+
+
+def ignored_lines(jobs: Sequence[Job]) -> list[str]:
+    """One line with the options that are set and have no meaning here; none without any."""
+    names = {name: None for job in jobs for name in job.ignored}
+    return [f"ignored, without a meaning here (docs/io.md): {', '.join(sorted(names))}"] if names else []
 
 
 def job_text(result: JobResult) -> str:
     """All of one job: bandwidth, latencies, percentiles, histogram, depths, and wrong blocks."""
-    lines = [f"{result.name}: (jobs=1): err={result.wrong_count:2}"]
+    lines = [f"{result.name}: (jobs={result.copies}): err={result.wrong_count:2}"]
     for direction, samples in result.samples.items():
-        lines += _direction_lines(direction, samples)
+        lines += _direction_lines(direction, samples, result.job.percentile_list)
     every = np.concatenate([samples.latency for samples in result.samples.values()])
     if len(every) and any(samples.window.seconds for samples in result.samples.values()):
         for unit, shares in latency_shares(every).items():
@@ -54,8 +76,16 @@ def verify_lines(result: JobResult) -> list[str]:
 
 
 def status_text(results: Sequence[JobResult]) -> str:
-    """All jobs together, by direction."""
-    lines = ["Run status (all jobs):"]
+    """The jobs of each group together, by direction."""
+    groups = groupby(results, lambda result: result.group)
+    number = len({result.group for result in results})
+    return "\n\n".join(
+        _status_of(list(found), f" group {group}" if number > 1 else "") for group, found in groups
+    )
+
+
+def _status_of(results: Sequence[JobResult], group: str) -> str:
+    lines = [f"Run status{group} (all jobs):"]
     for direction in Direction:
         parts = [result.samples[direction] for result in results if direction in result.samples]
         rates = [rate for part in parts if (rate := part.bytes_per_second) is not None]
@@ -71,7 +101,7 @@ def status_text(results: Sequence[JobResult]) -> str:
     return "\n".join(lines)
 
 
-def _direction_lines(direction: Direction, samples: Samples) -> list[str]:
+def _direction_lines(direction: Direction, samples: Samples, percentages: Sequence[float]) -> list[str]:
     iops, rate = samples.iops, samples.bytes_per_second
     moved = f"{binary(samples.bytes)}/{samples.window.seconds * 1e3:.3f}msec"
     if iops is None or rate is None:
@@ -89,7 +119,9 @@ def _direction_lines(direction: Direction, samples: Samples) -> list[str]:
         )
     unit = latency_unit(clat)
     lines.append(f"    clat percentiles ({_LONG_UNITS[unit]}):")
-    lines += _percentile_lines({key: value / NS[unit] for key, value in percentiles(clat).items()})
+    lines += _percentile_lines(
+        {key: value / NS[unit] for key, value in percentiles(clat, percentages).items()}
+    )
     bins = samples.bandwidths(BANDWIDTH_SAMPLES)
     for name, values in (("bw (  MiB/s)", bins / 2**20), ("iops        ", _iops_of(bins, samples))):
         spread = Spread.of(values)

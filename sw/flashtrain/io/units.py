@@ -1,8 +1,9 @@
 """Numbers with the units of fio: `4k` is 4096 bytes, `10us` is a time, and `10` is a time in seconds."""
 
 import re
+from collections.abc import Callable
 
-_SIZE = re.compile(r"([0-9]{1,18})([kmgt]?)b?", re.IGNORECASE)
+_SIZE = re.compile(r"(0x[0-9a-f]{1,16}|[0-9]{1,18})(?:([kmgtp]?)(i?)b?)", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)(d|h|m|s|ms|us|ns|sec|msec|usec|nsec)?", re.IGNORECASE)
 _MOST = (1 << 62) - 1
 """Bytes, or nanoseconds."""
@@ -17,40 +18,52 @@ class ValueMistake(ValueError):
     """A text is not a value of its kind; the message says what is expected."""
 
 
-def size_bytes(text: str) -> int:
-    """A positive number of bytes; k, m, g and t are powers of 1024."""
+def byte_count(text: str) -> int:
+    """A number of bytes. As in fio, `k` is 1024 and `ki` is 1000 (its option `kb_base` at 1024)."""
     match = _SIZE.fullmatch(text)
-    size = 0 if match is None else int(match[1]) << 10 * " kmgt".index(match[2].lower() or " ")
-    if not 0 < size <= _MOST:
+    count = -1
+    if match is not None:
+        power = " kmgtp".index(match[2].lower() or " ")
+        count = int(match[1], 0 if match[1][:2].lower() == "0x" else 10)
+        count *= (1000 if match[3] else 1024) ** power
+    if not 0 <= count <= _MOST:
+        raise ValueMistake("a number of bytes, such as 4k, 64k or 1m")
+    return count
+
+
+def size_bytes(text: str) -> int:
+    """A number of bytes above 0."""
+    try:
+        count = byte_count(text)
+    except ValueMistake:
+        count = 0
+    if not count:
         raise ValueMistake("a number of bytes above 0, such as 4k, 64k or 1m")
-    return size
+    return count
 
 
-def nanoseconds(text: str) -> int:
-    """A time of at least 1 ns; the units are d, h, m, s, ms, us and ns."""
-    match = _TIME.fullmatch(text)
-    time = 0 if match is None else round(float(match[1]) * _NANOSECONDS[(match[2] or "s").lower()])
-    if not 0 < time <= _MOST:
-        raise ValueMistake("a time above 0, such as 10us, 2ms or 1s")
-    return time
+def time_in(unit: str) -> Callable[[str], int]:
+    """The kind of times of at least 1 ns; `unit` (d, h, m, s, ms, us, ns) is that of bare numbers."""
+
+    def nanoseconds(text: str) -> int:
+        match = _TIME.fullmatch(text)
+        time = 0 if match is None else round(float(match[1]) * _NANOSECONDS[(match[2] or unit).lower()])
+        if not 0 < time <= _MOST:
+            raise ValueMistake("a time above 0, such as 10us, 2ms or 1s")
+        return time
+
+    return nanoseconds
 
 
-def integer(least: int, most: int) -> "IntegerKind":
-    """The kind of integers in this range."""
-    return IntegerKind(least, most)
+def integer(least: int, most: int) -> Callable[[str], int]:
+    """The kind of integers from `least` to `most`."""
 
-
-class IntegerKind:
-    """Integers from `least` to `most`."""
-
-    def __init__(self, least: int, most: int) -> None:
-        self._least = least
-        self._most = most
-
-    def __call__(self, text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,18}", text) or not self._least <= int(text) <= self._most:
-            raise ValueMistake(f"an integer from {self._least} to {self._most}")
+    def number(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:
+            raise ValueMistake(f"an integer from {least} to {most}")
         return int(text)
+
+    return number
 
 
 def flag(text: str) -> bool:

@@ -1,306 +1,261 @@
 """A job at work: it keeps commands in flight, and records their times."""
 
-from collections import Counter, deque
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flashtrain.host import CommandError, Device, Pending, StoredArray, StreamFull
-from flashtrain.host.queues.command_log import labelled
-from flashtrain.spec import Access
-
-from .checks import port_with
-from .content import Content, WrongBlock
-from .errors import IoFailed
+from .drive import Drive, Operation
 from .job import Job
+from .offsets import MOST_PERMUTED, permutations
 from .patterns import Direction
 from .samples import Samples, Window
 
-MOST_WRONG = 1000
-"""Wrong logical blocks that are kept of a job."""
+
+@dataclass(frozen=True)
+class _Command:
+    """The next command: blocks of the job's file, and their bytes."""
+
+    direction: Direction
+    first: int
+    count: int
 
 
 @dataclass(frozen=True)
-class _Operation:
-    """A command in flight on a block of the job; `buffer` is the number of its data's place.
+class _InFlight:
+    """A command in flight; direction: None for a flush. The host began to submit it at `begun`."""
 
-    stored: the block that is read; None for an append.
-    """
-
-    direction: Direction
-    block: int
-    version: int
-    stored: StoredArray | None
-    buffer: int
+    direction: Direction | None
+    bytes: int
     begun: int
     submitted: int
-    pending: Pending[Any]
+    operation: Operation
 
 
 class Worker:
     """One copy of a job. `number` differs between all copies of all jobs.
 
-    The job's blocks are stored in a stream, one handle each. An append writes the next block; in a ring it
-    drops the handle of that block before. A read takes the next stored block, or the next one of a random
-    permutation.
+    A command goes to the next offset of a sequence, or of a random order. Reads pass over blocks that are not
+    stored.
 
     Members
     -------
-    wrong: logical blocks that were not as expected, at most `MOST_WRONG`; `wrong_count` has all.
-    checked: logical blocks that were compared with their contents.
+    file: the blocks of the job on the drive.
     depths: commands by the number in flight behind their submission.
     """
 
-    def __init__(self, device: Device, job: Job, copy: int, number: int) -> None:
-        config, page = device.config, device.config.geometry.page_bytes
+    def __init__(self, drive: Drive, job: Job, copy: int, number: int) -> None:
         self.job = job
         self.number = number
         self.name = job.name if job.numjobs == 1 else f"{job.name}.{copy}"
-        self.wrong: list[WrongBlock] = []
-        self.wrong_count = self.checked = 0
         self.depths: Counter[int] = Counter()
-        self.stream = device.stream(job.stream, job.port)
-        self._device = device
-        self._page_bytes = page
-        self._mhz = config.timing.clock_mhz
+        self.file = drive.file(job, copy, number, self.name)
+        self._drive = drive
         self._random = np.random.default_rng((job.randseed, number))
-        self._content = Content(job.randseed, number, page, job.bs // page)
-        self._buffers = [device.buffer((job.bs,), np.uint8) for _ in range(job.iodepth)]
-        for buffer in self._buffers:
-            buffer[:] = self._random.integers(0, 256, job.bs, np.uint8)
-        self._free = list(range(job.iodepth))
-        self._in_flight: list[_Operation] = []
-        self._stored: list[StoredArray | None] = [None] * job.blocks
-        self._versions = [-1] * job.blocks
-        self._appending: set[int] = set()
-        self._next_append = 0
-        self._reads = self._order()
-        self._next_direction: Direction | None = None
+        self._block = drive.block_bytes
+        self._blocks = job.bytes // drive.block_bytes
+        self._unit = job.bs.least // drive.block_bytes
+        self._in_flight: list[_InFlight] = []
+        self._next: _Command | None = None
+        self._sequence = dict.fromkeys(Direction, 0)
+        self._order = self._random_units()
         self._issued = dict.fromkeys(Direction, 0)
-        self._times: dict[Direction, list[tuple[int, int, int]]] = {each: [] for each in Direction}
+        self._moved = dict.fromkeys(Direction, 0)
+        self._due = dict.fromkeys(Direction, 0.0)
+        self._thought = 0
+        self._unflushed = 0
+        self._times: dict[Direction, list[tuple[int, int, int, int]]] = {each: [] for each in Direction}
         self._timed = False
-        self._begin = self._counts_from = 0
+        self._stopped = self._flushed_end = False
+        self._begin = self._counts_from = self._idle_until = 0
         self._deadline: int | None = None
 
     @property
-    def in_flight(self) -> list[Pending[Any]]:
-        return [operation.pending for operation in self._in_flight]
+    def in_flight(self) -> list[Operation]:
+        return [command.operation for command in self._in_flight]
 
     @property
-    def stored(self) -> list[StoredArray]:
-        """The blocks that are stored now."""
-        return [stored for stored in self._stored if stored is not None]
-
-    # Before the measurement.
-
-    def lay_out(self) -> None:
-        """Store all blocks that reads need, and wait for it."""
-        if not self.job.rw.reads:
-            return
-        port = port_with(self.stream.table, Access.APPEND, self.job.port)
-        assert port is not None
-        writer = self._device.stream(self.job.stream, port)
-        appends = []
-        for block in range(self.job.blocks):
-            self._versions[block] = 0
-            data = self._content.of(block, 0).reshape(-1) if self.job.verify else self._buffers[0]
-            appends.append(writer.append_async(data))
-        self._stored[:] = [append.result() for append in appends]
-        writer.flush()
+    def ended(self) -> bool:
+        """Whether the job submits no more commands, and none is in flight."""
+        return self._ended(self._drive.cycles) and not self._in_flight
 
     # The measurement.
 
     def start(self, now: int, timed: bool) -> None:
         """Begin at this cycle. Without time the job takes its size once, at once."""
         job = self.job
-        self._begin, self._timed = now, timed
-        self._counts_from = now + self._cycles(job.ramp_time) if timed else now
+        self._timed = timed
+        self._begin = now + self._cycles(job.startdelay) if timed else now
+        self._counts_from = self._begin + self._cycles(job.ramp_time) if timed else now
+        self._due = dict.fromkeys(Direction, float(self._begin))
         if timed and job.runtime is not None:
             self._deadline = self._counts_from + self._cycles(job.runtime)
 
+    def stop(self) -> None:
+        """Submit nothing more."""
+        self._stopped = True
+
     def issue(self, now: int) -> bool:
         """Submit the next command, if it is due and there is room for it; whether one was submitted."""
-        direction = self._due(now)
-        if direction is None:
+        if self._is_full or (self._timed and now < self._begin):
             return False
-        try:
-            self._submit(direction)
-        except (CommandError, StreamFull) as error:
-            raise IoFailed(f"{self.name}: {error}") from error
-        self._next_direction = None
-        self._issued[direction] += 1
-        self.depths[len(self._in_flight)] += 1
+        if self._needs_flush(now):
+            self._submit(None, 0, self.file.flush, now)
+            return True
+        command = None if self._ended(now) else self._ready()
+        if command is None or (self._timed and self._earliest(command) > now):
+            return False
+        self._next = None
+        operate = self.file.read if command.direction is Direction.READ else self.file.write
+        size = command.count * self._block
+        self._submit(command.direction, size, lambda: operate(command.first, command.count), now)
+        self._account(command.direction, size)
         return True
 
     def next_time(self) -> int | None:
-        """The cycle at which a rate allows the next command, or the job ends; None without a rate."""
-        if self._ended(self._device.cycles) or not self._can_issue(direction := self._direction()):
+        """The cycle at which the next command is due, or the job ends; None without a time to wait for."""
+        now = self._drive.cycles
+        if not self._timed or self._ended(now) or self._is_full:
             return None
-        time = self._rate_time(direction)
-        return time if time is None or self._deadline is None else min(time, self._deadline)
+        if now < self._begin:
+            return self._begin
+        if (command := self._ready()) is None or (time := self._earliest(command)) <= now:
+            return None
+        return time if self._deadline is None else min(time, self._deadline)
 
     def collect(self) -> int:
-        """Take the results of the operations that are complete; returns their number."""
-        done = [operation for operation in self._in_flight if operation.pending.answered]
+        """Take the results of the commands that are complete; returns their number."""
+        done = [command for command in self._in_flight if command.operation.answered]
         if done:
-            self._in_flight = [each for each in self._in_flight if not each.pending.answered]
-        for operation in done:
-            self._finish(operation)
+            self._in_flight = [each for each in self._in_flight if not each.operation.answered]
+        for command in done:
+            self.file.finish(command.operation)
+            completed = command.operation.completed
+            if command.direction is not None:
+                times = command.begun, command.submitted, completed, command.bytes
+                self._times[command.direction].append(times)
+            if self.job.thinktime and self._thought >= self.job.thinktime_blocks and not self._in_flight:
+                self._thought = 0
+                self._idle_until = completed + self._cycles(self.job.thinktime)
         return len(done)
 
     def samples(self, direction: Direction) -> Samples:
         """The commands that were completed in the window that counts."""
-        times = np.array(self._times[direction], np.int64).reshape(-1, 3)
+        rows = np.array(self._times[direction], np.int64).reshape(-1, 4)
         begin, end = self._counts_from, self._window_end()
-        counted = times[(times[:, 2] >= begin) & (times[:, 2] <= end)]
-        return Samples(counted, np.full(len(counted), self.job.bs, np.int64), Window(begin, end, self._mhz))
+        counted = rows[(rows[:, 2] >= begin) & (rows[:, 2] <= end)]
+        return Samples(counted[:, :3], counted[:, 3], Window(begin, end, self._drive.mhz))
+
+    # Implementation.
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the job waits for a completion: by its depth, or before a thinktime."""
+        thinks = bool(self.job.thinktime) and self._thought >= self.job.thinktime_blocks
+        return thinks or len(self._in_flight) >= self.job.iodepth
 
     def _window_end(self) -> int:
         """The end of the runtime, or the last completion if the job has ended before."""
-        if self._deadline is not None and self.job.time_based:
+        if self._deadline is not None and self.job.time_based and not self._stopped:
             return self._deadline
         last = max((times[-1][2] for times in self._times.values() if times), default=0)
         last = max(last, self._counts_from)
         return last if self._deadline is None else min(last, self._deadline)
 
-    # Behind the measurement.
-
-    def verify(self) -> None:
-        """Read all that is stored, by a port that may, and check it."""
-        port = port_with(self.stream.table, Access.READ, self.job.port)
-        assert port is not None
-        reader = self._device.stream(self.job.stream, port)
-        waiting: deque[tuple[int, StoredArray, Pending[NDArray[np.uint8]]]] = deque()
-        for block, stored in enumerate(self._stored):
-            if stored is None:
-                continue
-            if len(waiting) == len(self._buffers):
-                self._verify_next(*waiting.popleft())
-            buffer = self._buffers[block % len(self._buffers)]
-            waiting.append((block, stored, reader.read_async(stored, buffer)))
-        for read in waiting:
-            self._verify_next(*read)
-
-    def _verify_next(self, block: int, stored: StoredArray, read: Pending[NDArray[np.uint8]]) -> None:
-        self._check(self._result(read, block), block, self._versions[block], stored)
-
-    # Implementation.
-
     def _cycles(self, nanoseconds: int) -> int:
-        return round(nanoseconds * self._mhz / 1000)
-
-    def _order(self) -> Iterator[int]:
-        """Blocks in the order of reads, without an end; every block once in each round."""
-        while True:
-            blocks = self.job.blocks
-            yield from self._random.permutation(blocks).tolist() if self.job.rw.random else range(blocks)
+        return round(nanoseconds * self._drive.mhz / 1000)
 
     def _ended(self, now: int) -> bool:
-        if self._deadline is not None and now >= self._deadline:
+        if self._stopped or (self._deadline is not None and now >= self._deadline):
+            return True
+        if self.job.number_ios is not None and sum(self._issued.values()) >= self.job.number_ios:
             return True
         again = self.job.time_based and self._timed
-        return not again and sum(self._issued.values()) >= self.job.blocks
+        return not again and sum(self._moved.values()) + self.job.bs.least > self.job.bytes_moved
+
+    def _needs_flush(self, now: int) -> bool:
+        """Whether `fsync` or `end_fsync` asks for a flush in the place of the next command."""
+        if self.job.fsync and self._unflushed >= self.job.fsync:
+            self._unflushed = 0
+            return True
+        if self.job.end_fsync and not self._flushed_end and self._ended(now) and not self._in_flight:
+            self._flushed_end = True
+            return True
+        return False
+
+    def _ready(self) -> _Command | None:
+        """The next command, chosen once; None as long as the drive cannot take it."""
+        if self._next is None:
+            self._next = self._chosen(self._direction())
+        command = self._next
+        if command is None or command.direction is Direction.READ:
+            return command
+        return command if self.file.writable(command.first, command.count) else None
 
     def _direction(self) -> Direction:
-        """The direction of the next command, drawn once for each."""
-        if self._next_direction is None:
-            job = self.job
-            is_mix = job.rw.reads and job.rw.appends
-            reads = int(self._random.integers(100)) < job.rwmixread if is_mix else job.rw.reads
-            self._next_direction = Direction.READ if reads else Direction.APPEND
-        return self._next_direction
+        rw = self.job.rw
+        reads = int(self._random.integers(100)) < self.job.rwmixread if rw.is_mix else rw.reads
+        return Direction.READ if reads else Direction.WRITE
 
-    def _due(self, now: int) -> Direction | None:
-        if self._ended(now) or not self._can_issue(direction := self._direction()):
-            return None
-        time = self._rate_time(direction)
-        return direction if time is None or time <= now else None
+    def _chosen(self, direction: Direction) -> _Command | None:
+        """A command in this direction at the next offset; of a read, the next one that is stored."""
+        size = self.job.bs.of(direction).draw(self._random) // self._block
+        for _ in range(self._blocks // self._unit + 1):
+            first = self._offset(direction, size)
+            most = min(size, self._blocks - first)
+            if direction is Direction.WRITE:
+                return _Command(direction, first, most)
+            if stored := self.file.readable(first, most):
+                return _Command(direction, first, stored)
+        return None
 
-    def _can_issue(self, direction: Direction) -> bool:
-        if not self._free:
-            return False
-        if direction is Direction.APPEND:
-            return self._next_append not in self._appending
-        return any(stored is not None for stored in self._stored)
+    def _offset(self, direction: Direction, size: int) -> int:
+        """The first block of the next command; sequences begin again where the next one does not fit."""
+        job = self.job
+        is_random = job.rw.random and (direction is Direction.READ or self._drive.in_place)
+        if is_random and (
+            job.percentage_random == 100 or int(self._random.integers(100)) < job.percentage_random
+        ):
+            return next(self._order) * self._unit
+        first = self._sequence[direction]
+        if first + size > self._blocks and first:
+            first = 0
+        self._sequence[direction] = first + size
+        return first
 
-    def _rate_time(self, direction: Direction) -> int | None:
-        rates = (
-            (self.job.rate.of(direction), self._issued[direction] * self.job.bs),
-            (self.job.rate_iops.of(direction), self._issued[direction]),
-        )
-        times = [
-            self._begin + -(-amount * self._mhz * 10**6 // rate) for rate, amount in rates if rate is not None
+    def _random_units(self) -> Iterator[int]:
+        job, units = self.job, max(1, (self._blocks - self._unit) // self._unit + 1)
+        # fio's map keeps uniform offsets from repeating; other distributions have none.
+        if not job.norandommap and job.random_distribution.is_uniform and units <= MOST_PERMUTED:
+            return permutations(units, self._random)
+        return job.random_distribution.draws(units, self._random)
+
+    def _earliest(self, command: _Command) -> int:
+        """The cycle from which on rates and thinktime allow a command."""
+        return max(ceil(self._due[command.direction]), self._idle_until)
+
+    def _submit(
+        self, direction: Direction | None, size: int, begin: Callable[[], Operation], now: int
+    ) -> None:
+        operation = begin()
+        self._in_flight.append(_InFlight(direction, size, now, self._drive.cycles, operation))
+        if direction is not None:
+            self.depths[len(self._in_flight)] += 1
+
+    def _account(self, direction: Direction, size: int) -> None:
+        job = self.job
+        self._issued[direction] += 1
+        self._moved[direction] += size
+        self._thought += 1
+        self._unflushed += direction is Direction.WRITE
+        hertz = self._drive.mhz * 1e6
+        distances = [
+            amount * hertz / rate
+            for rate, amount in ((job.rate.of(direction), size), (job.rate_iops.of(direction), 1))
+            if rate is not None
         ]
-        return max(times) if times and self._timed else None
-
-    def _submit(self, direction: Direction) -> None:
-        buffer = self._free[-1]
-        data, begun = self._buffers[buffer], self._device.cycles
-        if direction is Direction.APPEND:
-            block, stored = self._next_append, None
-            version = self._versions[block] + 1
-            if self.job.verify:
-                data[:] = self._content.of(block, version).reshape(-1)
-            if (old := self._stored[block]) is not None:
-                self._stored[block] = None
-                self.stream.drop(old)
-            with labelled(f"{self.name} block {block}"):
-                pending: Pending[Any] = self.stream.append_async(data)
-            self._versions[block] = version
-            self._appending.add(block)
-            self._next_append = (block + 1) % self.job.blocks
-        else:
-            block = next(block for block in self._reads if self._stored[block] is not None)
-            stored = self._stored[block]
-            assert stored is not None
-            version = self._versions[block]
-            with labelled(f"{self.name} block {block}"):
-                pending = self.stream.read_async(stored, data)
-        self._free.pop()
-        self._in_flight.append(
-            _Operation(direction, block, version, stored, buffer, begun, self._device.cycles, pending)
-        )
-
-    def _finish(self, operation: _Operation) -> None:
-        result = self._result(operation.pending, operation.block)
-        times = operation.begun, operation.submitted, operation.pending.completed
-        self._times[operation.direction].append(times)
-        self._free.append(operation.buffer)
-        if operation.direction is Direction.APPEND:
-            self._stored[operation.block] = result
-            self._appending.discard(operation.block)
-        elif self.job.verify and operation.stored is not None:
-            self._check(result, operation.block, operation.version, operation.stored)
-
-    def _result(self, pending: Pending[Any], block: int) -> Any:
-        try:
-            return pending.result()
-        except CommandError as error:
-            raise IoFailed(f"{self.name}: offset {block * self.job.bs}: {error}") from error
-
-    def _check(self, read: NDArray[np.uint8], block: int, version: int, stored: StoredArray) -> None:
-        job, page = self.job, self._page_bytes
-        self.checked += job.bs // page
-        for number, bits in self._content.wrong(read, block, version).items():
-            self.wrong_count += 1
-            byte, bit = divmod(int(bits[0]), 8)
-            value = int(read[number * page + byte]) >> bit & 1
-            if len(self.wrong) < MOST_WRONG:
-                self.wrong.append(
-                    WrongBlock(
-                        self.name, job.stream, block * job.bs + number * page, _lba_of(stored, number),
-                        len(bits), byte, bit, value,
-                    )
-                )  # fmt: skip
-
-
-def _lba_of(stored: StoredArray, number: int) -> int:
-    """The address of a logical block of an array, which may lie in two zones or more."""
-    for extent in stored.extents:
-        if number < extent.blocks:
-            return extent.lba + number
-        number -= extent.blocks
-    raise IndexError(number)
+        if distances:
+            factor = self._random.exponential() if job.poisson else 1.0
+            self._due[direction] += max(distances) * factor

@@ -17,6 +17,11 @@ DRIVES_OF_DEVICE = 4
 """Drives that have together as many channels as the FMS that they are compared with (Behemoth's table)."""
 
 
+def least_over_provisioning(superblocks: int, gc_start: int) -> float:
+    """The least share that leaves the collector its free superblocks, beside the open ones."""
+    return superblocks / max(1, superblocks - gc_start - OPEN_SUPERBLOCKS) - 1
+
+
 @dataclass(frozen=True)
 class SsdConfig:
     """One drive, and how many of them form the array; see each field's limits for its meaning.
@@ -55,11 +60,10 @@ class SsdConfig:
         require(self.all_pages < 2**32 - 1, "geometry.blocks", g.blocks, "at most 2^32 - 2 pages in all")
         require_range("ssd.gc_critical", self.gc_critical, 1, self.gc_start)
         needed = self.gc_start + OPEN_SUPERBLOCKS
-        most = (g.blocks - needed) * self.superblock_pages
         require(
-            self.user_pages <= most, "ssd.over_provisioning", share,
-            f"at least {self.all_pages / max(1, most) - 1:.3f}: {g.blocks} superblocks, {needed} of them free"
-            " or open",
+            self.user_pages <= (g.blocks - needed) * self.superblock_pages, "ssd.over_provisioning", share,
+            f"at least {least_over_provisioning(g.blocks, self.gc_start):.3f}: {g.blocks} superblocks,"
+            f" {needed} of them free or open",
         )  # fmt: skip
         least = (self.gc_superpages + 2) * g.superpage * g.page_bytes
         require_range("ssd.buffer_bytes", self.buffer_bytes, least, 1 << 30)

@@ -25,6 +25,9 @@ _FUNCTIONS = {
     "flashtrain_ssd_create": (_POINTER, [_POINTER]),
     "flashtrain_ssd_destroy": (None, [_POINTER]),
     "flashtrain_ssd_run": (None, [_POINTER, _POINTER, _I64, _I64]),
+    "flashtrain_ssd_open": (None, [_POINTER, _POINTER, _I64]),
+    "flashtrain_ssd_begin": (None, [_POINTER, _I64]),
+    "flashtrain_ssd_advance": (_I64, [_POINTER, _I64]),
     "flashtrain_ssd_counts": (None, [_POINTER, _POINTER]),
     "flashtrain_ssd_fill": (None, [_POINTER, _I64, _I64, _I64, _POINTER]),
     "flashtrain_ssd_overwrite": (None, [_POINTER, _I64, _I64, _U64, _POINTER]),
@@ -123,6 +126,18 @@ class Kernel:
         """Play `COMMAND`[n], and set their results. depth: commands in flight; 0: each at its time."""
         assert commands.dtype == COMMAND and commands.flags.c_contiguous
         self._library.flashtrain_ssd_run(self._simulation, commands.ctypes.data, len(commands), depth)
+
+    def open(self, slots: NDArray[np.void]) -> None:
+        """Take commands one by one: :meth:`begin` submits one of these, which the caller keeps alive."""
+        self._library.flashtrain_ssd_open(self._simulation, slots.ctypes.data, len(slots))
+
+    def begin(self, slot: int) -> None:
+        """Submit the command in a slot, at the present cycle."""
+        self._library.flashtrain_ssd_begin(self._simulation, slot)
+
+    def advance(self, until: int) -> int:
+        """Go on until a command is done, or to the cycle `until`; returns the present cycle."""
+        return self._library.flashtrain_ssd_advance(self._simulation, until)
 
     def counts(self) -> Counts:
         values = np.zeros(len(Counts._fields), np.int64)

@@ -21,6 +21,17 @@ void flashtrain_ssd_run(void *simulation, Command *commands, int64_t count, int6
     static_cast<Simulation *>(simulation)->run(commands, count, depth);
 }
 
+// Commands from the host one by one: see `Simulation::open`.
+void flashtrain_ssd_open(void *simulation, Command *slots, int64_t count) {
+    static_cast<Simulation *>(simulation)->open(slots, count);
+}
+
+void flashtrain_ssd_begin(void *simulation, int64_t slot) { static_cast<Simulation *>(simulation)->begin(slot); }
+
+int64_t flashtrain_ssd_advance(void *simulation, int64_t until) {
+    return static_cast<Simulation *>(simulation)->advance(until);
+}
+
 // `Count`s so far.
 void flashtrain_ssd_counts(void *simulation, int64_t *counts) {
     for (int number = 0; number < COUNTS; number++)

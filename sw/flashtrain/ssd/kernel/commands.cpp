@@ -18,28 +18,53 @@ void Simulation::run(Command *list, int64_t count, int64_t depth) {
     closed_loop = depth > 0;
     left.assign(count, 0);
     next_command = closed_loop ? std::min(depth, count) : std::min<int64_t>(1, count);
-    int64_t start = now;
+    start = now;
     for (int64_t index = 0; index < next_command; index++)
         push(closed_loop ? start : start + list[index].time, Kind::ARRIVE, index);
     while (!events.empty()) {
         Event event = events.top();
         events.pop();
-        now = event.time;
-        switch (event.kind()) {
-        case Kind::ARRIVE:
-            if (!closed_loop && next_command < command_count) {
-                push(start + list[next_command].time, Kind::ARRIVE, next_command);
-                next_command++;
-            }
-            submit(event.where);
-            break;
-        case Kind::ISSUE: issue(event.where); break;
-        case Kind::FIRMWARE: firmware_done(event.where, event.page, event.command); break;
-        case Kind::BUS: end_use(event.where); break;
-        case Kind::SENSED: sensed(event.where); break;
-        case Kind::ARRAY: array_event(event.where); break;
-        case Kind::WAKE: kick(event.where); break;
+        handle(event);
+    }
+}
+
+// Take commands from the host one by one: `begin` submits one of these, whose memory is the host's.
+void Simulation::open(Command *slots, int64_t count) {
+    for (Drive &drive : drives) settle(drive);
+    commands = slots;
+    command_count = 0;
+    closed_loop = true;
+    left.assign(count, 0);
+}
+
+// Go on until a command is done, or to the cycle `until`; returns the present cycle.
+int64_t Simulation::advance(int64_t until) {
+    any_done = false;
+    while (!any_done && !events.empty() && events.top().time <= until) {
+        Event event = events.top();
+        events.pop();
+        handle(event);
+    }
+    if (!any_done && until != INT64_MAX) now = std::max(now, until);
+    return now;
+}
+
+void Simulation::handle(const Event &event) {
+    now = event.time;
+    switch (event.kind()) {
+    case Kind::ARRIVE:
+        if (!closed_loop && next_command < command_count) {
+            push(start + commands[next_command].time, Kind::ARRIVE, next_command);
+            next_command++;
         }
+        submit(event.where);
+        break;
+    case Kind::ISSUE: issue(event.where); break;
+    case Kind::FIRMWARE: firmware_done(event.where, event.page, event.command); break;
+    case Kind::BUS: end_use(event.where); break;
+    case Kind::SENSED: sensed(event.where); break;
+    case Kind::ARRAY: array_event(event.where); break;
+    case Kind::WAKE: kick(event.where); break;
     }
 }
 
@@ -155,5 +180,6 @@ void Simulation::host_page_done(uint32_t number, uint32_t command) {
 void Simulation::finish_part(uint32_t index) {
     if (--left[index]) return;
     commands[index].done = now;
+    any_done = true;
     if (closed_loop && next_command < command_count) push(now, Kind::ARRIVE, next_command++);
 }

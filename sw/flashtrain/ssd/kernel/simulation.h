@@ -69,6 +69,9 @@ class __attribute__((visibility("hidden"))) Simulation {
 public:
     explicit Simulation(const Parameters &p);
     void run(Command *commands, int64_t count, int64_t depth);
+    void open(Command *slots, int64_t count);
+    void begin(uint32_t slot) { push(now, Kind::ARRIVE, slot); }
+    int64_t advance(int64_t until);
 
     const Parameters p;
     std::vector<Drive> drives;
@@ -76,6 +79,7 @@ public:
 
 private:
     // commands.cpp
+    void handle(const Event &event);
     void submit(uint32_t index);
     void begin_read(uint32_t index);
     void begin_write(uint32_t index);
@@ -145,5 +149,7 @@ private:
     Command *commands = nullptr;
     std::vector<int32_t> left; // pages of each command that are not done
     int64_t next_command = 0, command_count = 0;
+    int64_t start = 0; // of the commands that are played
     bool closed_loop = false;
+    bool any_done = false; // a command, since the host looked
 };

@@ -1,0 +1,123 @@
+"""The options of fio: those that have a meaning here, those that have none, and those that are refused.
+
+`flashtrain io` accepts an option without a meaning and lists it. It refuses what it cannot do, unless the
+option is set to 0 or `none`. The names are those of fio 3.33 (`fio --cmdhelp=all`).
+`python -m flashtrain.io.fio` prints the table of docs/io.md.
+"""
+
+import re
+from collections.abc import Mapping
+
+ALIASES = {
+    "readwrite": "rw", "blocksize": "bs", "bsrange": "blocksize_range",
+    "blocksize_unaligned": "bs_unaligned", "iodepth_batch_submit": "iodepth_batch", "io_limit": "io_size",
+    "timeout": "runtime", "numruns": "loops", "wait_for_previous": "stonewall", "blockalign": "ba",
+    "fileoffset": "offset", "bw_avg_time": "bwavgtime",
+    "iodepth_batch_complete": "iodepth_batch_complete_min", "ratemin": "rate_min",
+    "softrandommap": "norandommap", "iomem": "mem", "iomem_align": "mem_align", "hugepage": "hugepage-size",
+}  # fmt: skip
+"""Other names that fio has for an option."""
+
+
+def _reasons(rows: Mapping[str, str]) -> dict[str, str]:
+    return {name: reason for reason, names in rows.items() for name in names.split()}
+
+
+IGNORED = _reasons({
+    "the engine and the host's processors, which the simulation has not":
+        "ioengine direct buffered thread sync mem mem_align hugepage-size lockmem cpumask cpus_allowed "
+        "cpus_allowed_policy numa_cpu_nodes numa_mem_policy prio prioclass nice ioscheduler clocksource "
+        "gtod_reduce gtod_cpu hipri hipri_percentage fixedbufs registerfiles sqthread_poll "
+        "sqthread_poll_cpu nonvectored uncached nowait force_async userspace_reap iodepth_batch "
+        "iodepth_batch_complete_min iodepth_batch_complete_max iodepth_low io_submit_mode cgroup "
+        "cgroup_nodelete cgroup_weight uid gid thinktime_spin thinktime_blocks_type cmd_type atomic "
+        "readfua writefua invalidate pre_read cuda_io sync_file_range write_barrier write_hint "
+        "fadvise_hint stat_type",
+    "files of an operating system":
+        "directory filename_format unique_filename lockfile nrfiles file_service_type openfiles filesize "
+        "fallocate overwrite create_serialize create_fsync create_on_open allow_file_create "
+        "allow_mounted_write unlink unlink_each_loop fsync_on_close opendir",
+    "the form of a report":
+        "description disk_util unit_base significant_figures stats clat_percentiles lat_percentiles "
+        "slat_percentiles disable_lat disable_clat disable_slat disable_bw_measurement bwavgtime "
+        "iopsavgtime write_bw_log write_lat_log write_iops_log write_hist_log log_avg_msec log_hist_msec "
+        "log_hist_coarseness log_max_value log_offset log_prio log_compression log_compression_cpus "
+        "log_store_compressed log_unix_epoch log_alternate_epoch log_alternate_epoch_clock_id log_entries "
+        "per_job_logs block_error_percentiles error_dump rate_cycle rate_ignore_thinktime eta",
+    "contents of blocks: they are random, or those of verify":
+        "zero_buffers refill_buffers scramble_buffers buffer_pattern buffer_compress_percentage "
+        "buffer_compress_chunk dedupe_percentage dedupe_mode dedupe_working_set_percentage dedupe_global",
+    "how fio checks: contents are checked whole, after the first wrong block too":
+        "verify_fatal verify_dump verify_async verify_async_cpus verify_interval verify_offset "
+        "experimental_verify verify_state_save serialize_overlap",
+    "random numbers: an order is repeatable, and follows from randseed":
+        "randrepeat allrandrepeat random_generator",
+    "limits of zones: the driver keeps those of the device":
+        "max_open_zones job_max_open_zones ignore_zone_limits read_beyond_wp zonesize zonecapacity",
+})  # fmt: skip
+"""Options that are accepted and listed, with the reason."""
+
+REFUSED = _reasons({
+    "a trace has a command of its own: flashtrain trace, flashtrain ssd replay":
+        "read_iolog read_iolog_chunked replay_no_stall replay_redirect replay_scale replay_align "
+        "replay_time_scale replay_skip merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters",
+    "a recording is an option of the command: --trace FILE": "write_iolog",
+    "fio's own profile of jobs": "profile",
+    "a command of the shell": "exec_prerun exec_postrun",
+    "there are no trims in jobs: zones are reset whole":
+        "trim_percentage trim_verify_zero trim_backlog trim_backlog_batch",
+    "contents follow from seed, job and offset": "verify_pattern",
+    "blocks are checked when they are read, and all of them at the end":
+        "verify_backlog verify_backlog_batch verify_only verify_state_load",
+    "the first error of a command ends the run": "continue_on_error ignore_error exitall_on_error exit_what",
+    "jobs wait for each other by stonewall": "wait_for",
+    "jobs do not depend on each other's progress": "flow flow_id flow_sleep flow_watermark",
+    "the depth of a job is fixed; --sweep iodepth=1..64 shows what each depth gives":
+        "latency_target latency_window latency_percentile latency_run max_latency",
+    "a rate is an upper limit": "rate_min rate_iops_min",
+    "a run ends by size, number_ios or runtime":
+        "steadystate steadystate_duration steadystate_ramp_time fill_device thinktime_iotime",
+    "offsets are multiples of the least block size": "ba bs_unaligned offset_align rw_sequencer",
+    "a file is written from its begin": "file_append create_only",
+    "zones are reset when all in them is dropped":
+        "zoneskip zonerange zone_reset_threshold zone_reset_frequency",
+    "reads and writes are reported apart": "unified_rw_reporting",
+    "4k is 4096 bytes, as in fio by default": "kb_base",
+    "priorities of single commands": "cmdprio cmdprio_percentage cmdprio_class cmdprio_bssplit",
+})  # fmt: skip
+"""Options that are refused unless they are off, with the reason."""
+
+_NO_BLOCKS = frozenset(
+    "cpuio net netsplice rdma rados rbd http nfs hdfs libhdfs gfapi gfapi_async dfs e4defrag falloc ftruncate"
+    " exec filecreate fileoperations filestat filedelete dircreate dirstat dirdelete mtd external".split()
+)
+"""Engines whose commands are not those of a block device."""
+
+
+def is_off(name: str, text: str) -> bool:
+    """Whether a value turns a refused option off."""
+    return text.lower() in ("0", "none", "off", "false", "no") or (name, text) == ("kb_base", "1024")
+
+
+def engine_reason(engine: str) -> str | None:
+    """Why jobs of an engine cannot run; None if they can."""
+    if re.split("[:,]", engine)[0] in _NO_BLOCKS:
+        return "its commands are not those of a block device"
+    return None
+
+
+def standings() -> str:
+    """The options that are ignored and refused, by reason, as tables in Markdown."""
+    parts = []
+    for title, reasons in (("ignored", IGNORED), ("refused", REFUSED)):
+        rows = [f"| {title} | because |", "|---|---|"]
+        for reason in dict.fromkeys(reasons.values()):
+            names = ", ".join(f"`{name}`" for name, why in reasons.items() if why == reason)
+            rows.append(f"| {names} | {reason} |")
+        parts.append("\n".join(rows))
+    aliases = [f"| `{other}` | `{name}` |" for other, name in ALIASES.items()]
+    return "\n\n".join([*parts, "\n".join(["| another name | of |", "|---|---|", *aliases])])
+
+
+if __name__ == "__main__":
+    print(standings())

@@ -1,0 +1,319 @@
+"""Job files in the style of published ones, unedited on both kinds of drives, and what their options do."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from flashtrain.cli.main import main
+from flashtrain.host import open_device
+from flashtrain.io import (
+    FlashDrive,
+    IoRun,
+    SsdDrive,
+    command_line_job,
+    jobs_for_flash,
+    jobs_for_ssd,
+    memory_bytes,
+)
+from flashtrain.io.offsets import Distribution, Shape, permutations
+from flashtrain.io.patterns import Direction
+from flashtrain.model import ModelLink
+from flashtrain.spec import preset
+from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.ssd import SsdConfig
+
+SMALL = preset("small")
+DRIVES = SsdConfig.of(SMALL, 1, over_provisioning=0.3)
+READ, WRITE = Direction
+DRIVE = {"fms": ["--link", "model"], "ssd": ["--drive", "ssd"]}
+
+BLOCK = """\
+[global]
+ioengine=libaio
+direct=1
+filename=/dev/nvme0n1
+group_reporting
+size=4m
+"""
+"""What most published files of block devices begin with."""
+
+FILES = {
+    "sequential write": """
+[w]
+rw=write
+bs=128k
+iodepth=32
+""",
+    "sequential read": """
+invalidate=1
+[r]
+rw=read
+bs=1m
+iodepth=8
+ramp_time=100us
+runtime=2ms
+time_based
+""",
+    "random read": """
+norandommap
+randrepeat=0
+[r]
+rw=randread
+bs=4k
+iodepth=16
+numjobs=4
+thread=1
+size=1m
+""",
+    "mix": """
+[m]
+rw=randrw
+rwmixread=70
+bssplit=4k/60:16k/30:64k/10
+iodepth=16
+percentile_list=50:99:99.9
+""",
+    "stages": """
+bs=64k
+iodepth=8
+[fill]
+rw=write
+[sequential]
+stonewall
+rw=read
+[random]
+wait_for_previous
+rw=randread
+bs=4k
+size=1m
+""",
+    "rates": """
+runtime=2ms
+time_based
+[w]
+rw=write
+bs=16k
+rate=100m
+rate_process=poisson
+[r]
+rw=randread
+bs=4k
+rate_iops=20k
+""",
+    "think": """
+[r]
+rw=randread
+bsrange=4k-16k
+thinktime=10
+thinktime_blocks=4
+iodepth=4
+size=1m
+""",
+    "skewed": """
+[r]
+rw=randread
+bs=4k
+random_distribution=zipf:1.2
+iodepth=4
+io_size=2m
+""",
+    "verify": """
+[v]
+rw=write
+bs=32k
+verify=crc32c
+verify_fatal=1
+do_verify=1
+fsync=16
+end_fsync=1
+""",
+    "two loops": """
+gtod_reduce=1
+[w]
+rw=write
+bs=256k
+loops=2
+iodepth=4
+size=2m
+numjobs=2
+""",
+}
+MOVED = {
+    "sequential write": 4,
+    "random read": 4,
+    "mix": 4,
+    "verify": 4,
+    "two loops": 8,
+    "think": 1,
+    "skewed": 2,
+}
+"""MiB of the files that end by themselves."""
+
+
+@pytest.mark.parametrize("drive", DRIVE)
+@pytest.mark.parametrize("name", FILES)
+def test_a_published_style(name, drive, tmp_path, capsys):
+    """The file runs as it is; what has no meaning is in one line; and all bytes are moved."""
+    path = tmp_path / "job.fio"
+    path.write_text(BLOCK + FILES[name])
+    assert main(["io", str(path), *DRIVE[drive]]) == 0
+    out = capsys.readouterr().out
+    (ignored,) = [line for line in out.splitlines() if line.startswith("ignored, without a meaning here")]
+    assert "direct, " in ignored and "ioengine" in ignored
+    moved = [float(mib) for mib in re.findall(r"\(([\d.]+)MiB/", out)]
+    if name in MOVED:
+        assert sum(moved) == pytest.approx(MOVED[name], abs=0.1)
+    if name == "stages":
+        assert out.count("Run status group") == 3 and moved == [4, 4, 1]
+    if name == "verify" and drive == "fms":
+        assert "verify: crc32c, 1,024 logical blocks read, all as written" in out
+
+
+def test_zoned_files(tmp_path, capsys):
+    """Random writes of a zoned device go to write pointers; a conventional drive has no zones."""
+    path = tmp_path / "zbd.fio"
+    options = "zonemode=zbd\nmax_open_zones=14\n[w]\nrw=randwrite\nbs=64k\niodepth=4\nverify=md5\n"
+    path.write_text(BLOCK + options)
+    assert main(["io", str(path), *DRIVE["fms"]]) == 0
+    assert "1,024 logical blocks read, all as written" in capsys.readouterr().out
+    assert main(["io", str(path), *DRIVE["ssd"]]) == 2
+    assert "[w] zonemode: is 'zbd'; expected none: the drive has no zones" in capsys.readouterr().err
+
+
+def job(**options):
+    return command_line_job({"size": "1m", **options})
+
+
+def on_ssd(*jobs):
+    jobs = jobs_for_ssd(jobs, DRIVES)
+    with SsdDrive(DRIVES, jobs) as drive:
+        return measured(drive, jobs)
+
+
+def on_flash(*jobs):
+    jobs = jobs_for_flash(jobs, SMALL, SINGLE_NODE)
+    with open_device(SMALL, ModelLink, SINGLE_NODE, memory_bytes(jobs, SMALL)) as device:
+        return measured(FlashDrive(device, timed=True), jobs)
+
+
+def measured(drive, jobs):
+    run = IoRun(drive, jobs)
+    run.lay_out()
+    run.measure()
+    return run.results()
+
+
+BOTH = pytest.mark.parametrize("drive", [on_flash, on_ssd])
+
+
+@BOTH
+def test_sizes_have_their_shares(drive):
+    (result,) = drive(job(rw="read", bssplit="4k/75:16k/25", iodepth="4", size="8m"))
+    sizes, counts = np.unique(result.samples[READ].command_bytes, return_counts=True)
+    assert {4096, 16384} <= set(sizes.tolist())  # and what is left at the end of the file
+    assert counts[0] / counts.sum() == pytest.approx(0.75, abs=0.06)
+
+
+@BOTH
+def test_stages_follow_each_other(drive):
+    jobs = [job(rw="write", bs="64k"), job(rw="read", bs="64k", stonewall="1", numjobs="2")]
+    first, *second = drive(*jobs)
+    assert [result.group for result in (first, *second)] == [0, 1, 1]
+    end = first.samples[WRITE].times[:, 2].max()
+    assert all(result.samples[READ].times[:, 0].min() >= end for result in second)
+
+
+@BOTH
+def test_thinktime(drive):
+    """After four commands all complete, and 100 us pass."""
+    (result,) = drive(job(rw="read", bs="16k", thinktime="100", thinktime_blocks="4", iodepth="2"))
+    times = result.samples[READ].times
+    think = 100 * SMALL.timing.clock_mhz
+    for before, behind in pairwise(np.split(times, len(times) // 4)):
+        assert think <= behind[0, 0] - before[:, 2].max() < think + 100
+
+
+@BOTH
+@pytest.mark.parametrize("process, deviation", [("linear", 0.0), ("poisson", 1.0)])
+def test_the_gaps_of_a_rate(drive, process, deviation):
+    """Gaps of a Poisson process have a deviation as large as their mean; linear ones none."""
+    options = {"bs": "4k", "rate_iops": "20k", "rate_process": process, "iodepth": "64", "size": "4m"}
+    (result,) = drive(job(rw="read", **options))
+    gaps = np.diff(result.samples[READ].times[:, 0]) / (SMALL.timing.clock_mhz * 1e6)
+    assert gaps.mean() == pytest.approx(1 / 20480, rel=0.1)
+    assert gaps.std() / gaps.mean() == pytest.approx(deviation, abs=0.12)
+
+
+@BOTH
+def test_ends_of_jobs(drive):
+    """By number_ios, by io_size and loops, and with the first that ends."""
+    few, loops = drive(job(rw="read", number_ios="7"), job(rw="read", io_size="64k", loops="3", bs="8k"))
+    assert few.samples[READ].commands == 7
+    assert loops.samples[READ].bytes == 3 * 64 << 10
+    short, long = drive(job(rw="read", number_ios="5", exitall="1"), job(rw="read", size="4m"))
+    assert short.samples[READ].commands == 5 and long.samples[READ].commands < 100
+
+
+@BOTH
+def test_delays_of_the_start(drive):
+    first, late = drive(job(rw="read"), job(rw="read", startdelay="500us"))
+    delay = late.samples[READ].times[0, 0] - first.samples[READ].times[0, 0]
+    assert delay == pytest.approx(500 * SMALL.timing.clock_mhz, rel=0.01)
+
+
+def test_flushes_on_the_flash():
+    """A flush behind every second write: as many programs end before the next ones begin."""
+    plain, flushed = (on_flash(job(rw="write", bs="4k", size="64k", fsync=fsync))[0] for fsync in ("0", "2"))
+    assert plain.samples[WRITE].commands == flushed.samples[WRITE].commands == 16
+    times = [result.samples[WRITE].times for result in (plain, flushed)]
+    unflushed, lasting = (each[-1, 2] - each[0, 0] for each in times)
+    assert lasting > 7 * SMALL.timing.cycles("tprog") > unflushed
+
+
+def test_copies_share_a_named_file_on_conventional_drives():
+    """Two copies overwrite the same pages, so that the drive holds 1 MiB, or 2 MiB in files of their own."""
+
+    def valid_pages(**options):
+        jobs = jobs_for_ssd([job(rw="randwrite", numjobs="2", **options)], DRIVES)
+        with SsdDrive(DRIVES, jobs) as drive:
+            files = [drive.file(jobs[0], copy, copy, "w") for copy in range(2)]
+            return {file._base for file in files}
+
+    assert valid_pages(filename="/dev/x") == {0}
+    assert valid_pages() == {0, 256}
+    assert valid_pages(filename="/dev/x", offset="64k", offset_increment="1m") == {16, 16 + 256}
+
+
+def zeta(theta, ranks):
+    return sum(rank**-theta for rank in range(1, ranks + 1))
+
+
+@pytest.mark.parametrize(
+    "shape, share",
+    [
+        # The share of the hottest hundredth: of ranks, of a power law, of the middle of a Gaussian.
+        (Distribution(Shape.ZIPF, 1.2), zeta(1.2, 100) / zeta(1.2, 10_000)),
+        (Distribution(Shape.ZIPF, 0.8), zeta(0.8, 100) / zeta(0.8, 10_000)),
+        (Distribution(Shape.PARETO, 0.2), 0.01 ** (np.log(0.8) / np.log(0.2))),
+        (Distribution(Shape.NORMAL, 10.0), 0.0399),
+        (Distribution(), 0.0135),  # of 100,000 draws the hundredth drawn most often has a little more
+    ],
+)
+def test_distributions(shape, share, seed):
+    draws = shape.draws(10_000, np.random.default_rng(seed))
+    counts = np.bincount([next(draws) for _ in range(100_000)], minlength=10_000)
+    assert len(counts) == 10_000
+    assert np.sort(counts)[-100:].sum() / 100_000 == pytest.approx(share, abs=0.015)
+
+
+def test_a_peak_is_the_hottest_place(seed):
+    draws = Distribution(Shape.ZIPF, 1.5, 0.25).draws(1000, np.random.default_rng(seed))
+    assert np.bincount([next(draws) for _ in range(2000)]).argmax() == 249
+
+
+def test_permutations_have_each_unit_once(seed):
+    order = permutations(50, np.random.default_rng(seed))
+    rounds = [[next(order) for _ in range(50)] for _ in range(2)]
+    assert all(sorted(each) == list(range(50)) for each in rounds) and rounds[0] != rounds[1]
