@@ -1,5 +1,6 @@
 """All readers of input files, each with sound files of the project's own writers."""
 
+import gzip
 import json
 import random
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from flashtrain.spec import PRESETS, config_text, load_config
 from flashtrain.sweep.file import load_sweep
 from flashtrain.sweep.journal import Journal
 from flashtrain.sweep.point import Outcome
-from flashtrain.traces import FORMATS, Operation, TraceRecord, load_trace, save_trace
+from flashtrain.traces import WRITABLE, Operation, TraceRecord, load_trace, save_trace
 from flashtrain.training.offload import (
     Storage,
     load_plan,
@@ -96,8 +97,13 @@ def _examples(*names: str) -> Callable[[Path], None]:
 def _traces(folder: Path) -> None:
     records = [TraceRecord(1000 * k, 8 * k, 8, Operation.WRITE) for k in range(6)]
     records += [TraceRecord(9000, 0, 8, Operation.READ), TraceRecord(9500, 0, 0, Operation.FLUSH)]
-    for name in FORMATS:
+    for name in WRITABLE:
         save_trace(folder / name, records, name)
+    (folder / "msr").write_text("128166372003061629,hm,0,Read,4096,8192,10\n" * 3)
+    (folder / "alibaba").write_text("419,R,4096,8192,1577808000000000\n" * 3)
+    (folder / "tencent").write_text("1538323200,2048,16,0,1063\n" * 3)
+    (folder / "spc").write_text("0,2048,8192,R,0.5\n" * 3)
+    (folder / "packed").write_bytes(gzip.compress(b"500000 3 2048 16 1\n" * 3))
 
 
 def _sequences(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flashtrain.perf.usage import Snapshot
 from flashtrain.spec import ConfigError
-from flashtrain.traces import FORMATS, save_trace
+from flashtrain.traces import WRITABLE, save_trace
 from flashtrain.traces.recorder import TraceRecorder
 from flashtrain.training.flash_training import replay
 from flashtrain.training.report import update_document, update_lines
@@ -78,8 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write its reads and writes as a block trace",
     )
     play.add_argument(
-        "--format", choices=list(FORMATS), default="fio", metavar="NAME",
-        help=f"of the block trace: {', '.join(FORMATS)} (default: fio)",
+        "--format", choices=WRITABLE, default="fio", metavar="NAME",
+        help=f"of the block trace: {', '.join(WRITABLE)} (default: fio)",
     )  # fmt: skip
     add_configuration(play)
     add_link(play)

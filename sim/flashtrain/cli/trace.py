@@ -4,8 +4,18 @@ import argparse
 import time
 from pathlib import Path
 
-from flashtrain.traces import FORMATS, BlockTrace, Operation, load_trace, save_trace
-from flashtrain.traces.files import records_of
+from flashtrain.spec import ConfigError
+from flashtrain.traces import (
+    FORMATS,
+    WRITABLE,
+    BlockTrace,
+    Devices,
+    Operation,
+    load_trace,
+    pattern_format,
+    save_trace,
+)
+from flashtrain.traces.files import TraceFormat, records_of
 from flashtrain.traces.replay import TRACE_NODE, ZonedPlayer
 from flashtrain.traces.zoned import zoned_commands
 
@@ -19,17 +29,38 @@ GB = 1e9
 
 
 def add_trace(parser: argparse.ArgumentParser) -> None:
-    """`FILE` and `--format`; see :func:`trace_of`."""
-    parser.add_argument("file", type=Path, help="block trace to read")
-    parser.add_argument(
+    """`FILE` and the options that say how it is read; see :func:`trace_of`."""
+    parser.add_argument("file", type=Path, help="block trace to read; it may be compressed")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
         "--format", choices=list(FORMATS), metavar="NAME",
         help=f"of the file: {', '.join(FORMATS)} (default: as its first line looks)",
     )  # fmt: skip
+    form.add_argument(
+        "--pattern", type=_pattern, metavar="REGEX",
+        help="another format: a regular expression with named groups (docs/traces.md)",
+    )  # fmt: skip
+    devices = parser.add_mutually_exclusive_group()
+    devices.add_argument("--device", default="", metavar="NAME", help="take the commands of this device")
+    devices.add_argument(
+        "--spread", action="store_true", help="take all devices, one behind the other in one address space"
+    )
+    parser.add_argument(
+        "--most", type=at_least_one, metavar="N", help="take the first N commands (default: all)"
+    )
+
+
+def _pattern(text: str) -> TraceFormat:
+    try:
+        return pattern_format(text)
+    except ConfigError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def trace_of(options: argparse.Namespace) -> BlockTrace:
     """The trace of the command line; :class:`TraceError` names the first bad line."""
-    return load_trace(options.file, options.format)
+    devices = Devices(options.device, options.spread, options.most)
+    return load_trace(options.file, options.pattern or options.format, devices)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     convert = actions.add_parser("convert", help="write a trace in another format")
     add_trace(convert)
     convert.add_argument("output", type=output_file, help="file to write")
-    convert.add_argument("--to", choices=list(FORMATS), default="fio", metavar="NAME", help="default: fio")
+    convert.add_argument("--to", choices=WRITABLE, default="fio", metavar="NAME", help="default: fio")
     convert.set_defaults(action=_convert)
     add_json(convert)
 
@@ -106,10 +137,21 @@ def _show(options: argparse.Namespace, console: Console) -> int:
     sizes = {op.name.lower(): trace.bytes_of(op) for op in Operation if op is not Operation.FLUSH}
     seconds = int(trace.records["time"][-1] - trace.records["time"][0]) / 1e9
     console.say(f"{options.file}: {len(trace):,} commands in {seconds:.6f} s, sectors 0 to {trace.end:,}")
+    if len(trace.devices) > 1:
+        places = ", ".join(f"{name} from {begin:,}" for name, begin in trace.devices.items())
+        console.say(f"devices behind each other, first sectors: {places}")
     for name, count in counts.items():
         size = f", {sizes[name]:,} bytes" if name in sizes else ""
         console.say(f"{name:6} {count:,}{size}")
-    console.document({"file": str(options.file), "commands": counts, "bytes": sizes, "seconds": seconds})
+    console.document(
+        {
+            "file": str(options.file),
+            "commands": counts,
+            "bytes": sizes,
+            "seconds": seconds,
+            "devices": trace.devices,
+        }
+    )
     return 0
 
 
@@ -127,6 +169,8 @@ COMMAND = Command(
     summary="replay block traces on the flash memory system",
     examples="""\
   flashtrain trace show mlp.log
+  flashtrain trace show hm_0.csv.gz --most 1000000
+  flashtrain trace show volumes.csv --pattern '(?P<us>\\d+) (?P<op>[RW]) (?P<lba>\\d+) (?P<sectors>\\d+)'
   flashtrain trace replay mlp.log --link functional --preset small
   flashtrain trace convert mlp.log mlp.txt --to mqsim
 """,

@@ -33,7 +33,6 @@ class BlktraceReader:
 
     def __init__(self, action: Action = Action.ISSUED) -> None:
         self._action = action
-        self._device = ""
         self._ended = False
 
     def line(self, text: str) -> TraceRecord | None:
@@ -50,28 +49,28 @@ class BlktraceReader:
             )
         if words[5] != self._action.value:
             return None
-        self._check_device(words[0])
-        return self._command(number(time[1], "the seconds") * _NS_PER_S + int(time[2]), words[6], words[7:])
+        at = number(time[1], "the seconds") * _NS_PER_S + int(time[2])
+        record = self._command(at, words[6], words[7:])
+        return None if record is None else record._replace(device=words[0])
 
     def _command(self, time: int, kind: str, rest: list[str]) -> TraceRecord | None:
         letter = kind.lstrip("F")[:1]  # a leading F is a flush before the command
-        has_data = len(rest) >= 3 and rest[1] == "+"
+        has_range = len(rest) >= 3 and rest[1] == "+"
+        # A flush alone is F, FN or FWS; some kernels print `0 + 0` behind it.
+        has_data = has_range and rest[2] != "0"
         if kind.startswith("F") and not (has_data and letter in "RWD"):
             return TraceRecord(time, 0, 0, Operation.FLUSH)
         for op, name in _KINDS.items():
             if letter == name:
-                if not has_data:
+                if has_range and not has_data:
+                    return None  # no sectors: a command of the driver's own
+                if not has_range:
                     raise LineError(f"{' '.join(rest)!r} behind {kind}; expected SECTOR + SECTORS")
                 first, count = number(rest[0], "the sector"), number(rest[2], "the sectors", 1)
                 return TraceRecord(time, first, count, op)
         if letter == "N":
             return None  # no data: a command of the driver's own
         raise LineError(f"kind {kind!r}; expected R, W, D or F, and letters behind it")
-
-    def _check_device(self, name: str) -> None:
-        if self._device and name != self._device:
-            raise LineError(f"a second device, {name}; expected {self._device} alone")
-        self._device = name
 
 
 def lines(records: Iterable[TraceRecord]) -> Iterator[str]:

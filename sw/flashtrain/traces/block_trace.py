@@ -39,28 +39,64 @@ class Operation(IntEnum):
 
 
 class TraceRecord(NamedTuple):
-    """One command; see `RECORD`."""
+    """One command; see `RECORD`. device: as the file names it."""
 
     time: int
     lba: int
     sectors: int
     op: Operation
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The commands of a file that are taken, where it has several devices.
+
+    - device: those of this one; empty: of the only one that there is.
+    - spread: those of all devices, which lie behind each other in the order of their first commands.
+    - most: the first so many commands; None for all.
+    """
+
+    device: str = ""
+    spread: bool = False
+    most: int | None = None
+
+
+ONE_DEVICE = Devices()
+SPREAD_SECTORS = 2048
+"""Devices that are spread begin at multiples of 1 MiB."""
 
 
 @dataclass(frozen=True)
 class BlockTrace:
-    """`records`: `RECORD`[n], in the order of their times. `lines`: int64[n], of `path`, from 1."""
+    """`records`: `RECORD`[n], in the order of their times. `lines`: int64[n], of `path`, from 1.
+
+    Times begin at 0 if the file's clock is that of a calendar. devices: the begins of those that are spread.
+    """
 
     path: Path
     records: NDArray[np.void]
     lines: NDArray[np.int64]
+    devices: dict[str, int]
 
     @classmethod
     def of(cls, path: Path, numbered: Iterable[tuple[int, TraceRecord]]) -> "BlockTrace":
-        """A trace of (line, record). Equal times keep their order."""
-        rows = np.fromiter(numbered, [("line", "<i8"), ("record", RECORD)])
+        """A trace of (line, record). Equal times keep their order; devices are spread."""
+        numbers: dict[str, int] = {}
+        rows = np.fromiter(
+            (
+                (line, numbers.setdefault(record.device, len(numbers)), record[:4])
+                for line, record in numbered
+            ),
+            [("line", "<i8"), ("device", "<i8"), ("record", RECORD)],
+        )
         rows = rows[np.argsort(rows["record"]["time"], kind="stable")]
-        return cls(path, rows["record"], rows["line"])
+        records = rows["record"]
+        ends = np.zeros(len(numbers) + 1, np.int64)
+        np.maximum.at(ends, rows["device"] + 1, records["lba"] + records["sectors"])
+        bases = np.cumsum(-(-ends // SPREAD_SECTORS) * SPREAD_SECTORS)
+        records["lba"] += bases[rows["device"]]
+        return cls(path, records, rows["line"], dict(zip(numbers, bases.tolist(), strict=False)))
 
     def __len__(self) -> int:
         return len(self.records)

@@ -34,7 +34,6 @@ class FioReader:
     def __init__(self) -> None:
         self._version = 0
         self._time = 0
-        self._file = ""
 
     def line(self, text: str) -> TraceRecord | None:
         """The command of a line, if it has one. Raises `LineError`."""
@@ -52,23 +51,17 @@ class FioReader:
             self._time += _NS_PER_US * number(rest[0], "the microseconds of wait")
             return None
         if action in _FILE_ACTIONS and not rest:
-            self._check_file(name)
             return None
         if action not in _OPERATIONS or not rest:
             raise LineError(
                 f"action {action!r} with {len(rest)} numbers behind it; expected one of {_ACTIONS}, with two"
                 f" numbers behind all but {', '.join(_FILE_ACTIONS)}"
             )
-        self._check_file(name)
         op = _OPERATIONS[action]
         if op is Operation.FLUSH:
-            return TraceRecord(self._time, 0, 0, op)
-        return TraceRecord(self._time, sectors(rest[0], "the offset"), sectors(rest[1], "the length", 1), op)
-
-    def _check_file(self, name: str) -> None:
-        if self._file and name != self._file:
-            raise LineError(f"a second file, {name!r}; expected {self._file!r} alone")
-        self._file = name
+            return TraceRecord(self._time, 0, 0, op, name)
+        first, length = sectors(rest[0], "the offset"), sectors(rest[1], "the length", 1)
+        return TraceRecord(self._time, first, length, op, name)
 
 
 def lines(records: Iterable[TraceRecord]) -> Iterator[str]:

@@ -16,9 +16,6 @@ OPERATIONS = frozenset(_TYPES)
 class MqsimReader:
     """Lines of one file, in their order."""
 
-    def __init__(self) -> None:
-        self._device = ""
-
     def line(self, text: str) -> TraceRecord | None:
         """The command of a line. Raises `LineError`."""
         words = text.split()
@@ -28,15 +25,12 @@ class MqsimReader:
         if kind not in _OPERATIONS:
             raise LineError(f"type {kind!r}; expected 0 (write) or 1 (read)")
         number(device, "the device")
-        if self._device and device != self._device:
-            raise LineError(f"a second device, {device}; expected {self._device} alone")
-        self._device = device
         at, first, length = (
             number(time, "the time"),
             number(lba, "the LBA"),
             number(count, "the sectors", 1),
         )
-        return TraceRecord(at, first, length, _OPERATIONS[kind])
+        return TraceRecord(at, first, length, _OPERATIONS[kind], device)
 
 
 def lines(records: Iterable[TraceRecord]) -> Iterator[str]:
