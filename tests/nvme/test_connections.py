@@ -293,7 +293,7 @@ def test_a_client_of_what_is_no_target():
 
         def answer() -> None:
             sock, _ = server.accept()
-            sock.sendall(COMMON.pack(7, 0, 24, 0, 24) + bytes(16))
+            sock.sendall(COMMON.pack(PduType.RESPONSE, 0, 24, 0, 24) + bytes(16))
             sock.close()
 
         thread = threading.Thread(target=answer)

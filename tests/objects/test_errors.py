@@ -82,15 +82,18 @@ def test_a_dead_server():
     client.close()
 
 
+OWN = "nqn.2014-08.org.example:me"
+
+
 def test_who_may_connect():
-    with served("tiny", node="objects", hosts=frozenset({"nqn.me"}), secret=SECRET) as target:
-        with pytest.raises(PermissionError, match=r"host 'nqn\.you' may not connect"):
-            connect(target, host_nqn="nqn.you", dhchap_secret=SECRET).ls("")
+    with served("tiny", node="objects", hosts=frozenset({OWN}), secret=SECRET) as target:
+        with pytest.raises(PermissionError, match=r"host '.*:you' may not connect"):
+            connect(target, host_nqn="nqn.2014-08.org.example:you", dhchap_secret=SECRET).ls("")
         with pytest.raises(PermissionError, match="authentication failed"):
-            connect(target, host_nqn="nqn.me", dhchap_secret=make_secret(bytes(32))).ls("")
+            connect(target, host_nqn=OWN, dhchap_secret=make_secret(bytes(32))).ls("")
         with pytest.raises(PermissionError, match="demands a secret"):
-            connect(target, host_nqn="nqn.me").ls("")
-        options = {"host_nqn": "nqn.me", "dhchap_secret": SECRET}
+            connect(target, host_nqn=OWN).ls("")
+        options = {"host_nqn": OWN, "dhchap_secret": SECRET}
         with fsspec.open(url(target, "objects/x"), "wb", **options) as file:
             file.write(b"x")
         host, port = target.address

@@ -40,7 +40,8 @@ class FlashFileSystem(AbstractFileSystem):
     ----------
     host, port: where the target listens.
     nqn, host_nqn: names of the subsystem and of this host.
-    dhchap_secret: the secret of the host, as `nvme gen-dhchap-key` prints it.
+    dhchap_secret: the secret of the host, as `nvme gen-dhchap-key` prints it. A target that does not demand
+        its proof is refused.
     names: the stream that keeps the names.
     timeout: seconds without an answer after which the target counts as dead.
     lease: seconds without a sign of life after which a client loses the zones it writes to. It must be the
@@ -57,7 +58,7 @@ class FlashFileSystem(AbstractFileSystem):
         port: int = DEFAULT_PORT,
         nqn: str = DEFAULT_NQN,
         host_nqn: str = DEFAULT_HOST_NQN,
-        dhchap_secret: str = "",
+        dhchap_secret: str | None = None,
         names: str = NAMES,
         timeout: float = 60.0,
         lease: float = 60.0,

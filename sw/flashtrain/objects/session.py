@@ -24,7 +24,7 @@ class Target:
     """How to reach a target.
 
     - nqn, host_nqn: names of the subsystem and of this host.
-    - dhchap_secret: as `nvme gen-dhchap-key` prints it; empty without authentication.
+    - dhchap_secret: as `nvme gen-dhchap-key` prints it; None without authentication.
     - timeout: seconds without an answer after which the target counts as dead.
     - lease: seconds without a sign of life after which a client has lost its claims; of all clients the same.
     """
@@ -32,7 +32,7 @@ class Target:
     address: Address
     nqn: str = DEFAULT_NQN
     host_nqn: str = DEFAULT_HOST_NQN
-    dhchap_secret: str = ""
+    dhchap_secret: str | None = None
     timeout: float = 60.0
     lease: float = 60.0
 
@@ -102,7 +102,7 @@ class Session(Inherited):
 
     def _open(self) -> Host:
         a = self.target
-        offer = Offer(a.dhchap_secret) if a.dhchap_secret else None
+        offer = None if a.dhchap_secret is None else Offer(a.dhchap_secret)
         try:
             return Host(
                 a.address, a.nqn, a.host_nqn, timeout=a.timeout, offer=offer,

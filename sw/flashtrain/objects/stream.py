@@ -8,7 +8,7 @@ from flashtrain.host.streams.stored import Extent
 from flashtrain.host.streams.zone_info import ZoneInfo, parse_report, report_bytes
 from flashtrain.nvme.client.host import Host, data_command, read_command
 from flashtrain.nvme.client.queue import Completed
-from flashtrain.nvme.errors import CommandFailed
+from flashtrain.nvme.errors import CommandFailed, ProtocolError
 from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.stream_area import StreamArea
 from flashtrain.spec import Opcode, Persistency, ZoneAction, ZoneState
@@ -70,7 +70,7 @@ class Stream:
         with self._commands("report") as host:
             while len(found) < self.shape.zones:
                 length = report_bytes(min(most, self.shape.zones - len(found)))
-                found += parse_report(host.report(self.nsid, len(found) * self.zone_size, length))
+                found += _zones(host.report(self.nsid, len(found) * self.zone_size, length))
         return found
 
     def read(self, extents: Sequence[Extent]) -> bytearray:
@@ -137,6 +137,17 @@ class Stream:
         for lba, blocks in extents:
             for first in range(0, blocks, self.shape.most):
                 yield Extent(lba + first, min(self.shape.most, blocks - first))
+
+
+def _zones(report: bytes) -> list[ZoneInfo]:
+    """The zones of a report, at least one; :class:`ProtocolError` for one that is wrong."""
+    try:
+        found = parse_report(report)
+    except ValueError as error:
+        raise ProtocolError(f"a report of zones: {error}") from None
+    if not found:
+        raise ProtocolError("a report of no zones, where there are some")
+    return found
 
 
 def joined(extents: Iterable[Extent], zone_size: int) -> list[Extent]:

@@ -1,6 +1,7 @@
 """The streams of a target, by name."""
 
-from flashtrain.nvme.client.host import Host
+from flashtrain.nvme.client.host import BLOCK_EXPONENTS, Host
+from flashtrain.nvme.errors import ProtocolError
 from flashtrain.nvme.wire.stream_area import StreamArea
 
 from .session import Session
@@ -44,8 +45,13 @@ class Streams:
     def _stream(self, host: Host, nsid: int, most: int) -> Stream:
         identify, zoned = host.identify(0, nsid), host.identify(_NAMESPACE_OF_SET, nsid, _ZONED)
         used = identify[26] & 0xF
-        block_bytes = 1 << identify[128 + 4 * used + 2]
+        exponent = identify[128 + 4 * used + 2]
         zone_size = int.from_bytes(zoned[2816 + 16 * used :][:8], "little")
+        if exponent not in BLOCK_EXPONENTS or not zone_size:
+            raise ProtocolError(
+                f"namespace {nsid}: blocks of 2^{exponent} bytes, zones of {zone_size} blocks"
+            )
+        block_bytes = 1 << exponent
         zones = int.from_bytes(identify[:8], "little") // zone_size
         shape = Shape(block_bytes, zones, zone_size, max(1, most // block_bytes))
         return Stream(self._session, nsid, StreamArea.parse(identify), shape)

@@ -18,29 +18,39 @@ _TRANSACTION = 1
 
 @dataclass(frozen=True)
 class Offer:
-    """A host's secret, and the hashes and groups that it offers."""
+    """A host's secret, and the hashes and groups that it offers; :class:`ServeError` for a wrong secret."""
 
     secret: str
     hashes: tuple[Hash, ...] = tuple(Hash)
     groups: tuple[DhGroup, ...] = tuple(DhGroup)
 
+    def __post_init__(self) -> None:
+        dhchap.parse_secret(self.secret, "nqn.")
+
 
 def authenticate(queue: ClientQueue, offer: Offer, host: str, subsystem: str) -> None:
     """Prove to have the secret; :class:`ProtocolError` if the target does not believe it."""
     _send(queue, dhchap.negotiate(Negotiation(_TRANSACTION, 0, list(offer.hashes), list(offer.groups))))
-    message = _receive(queue, Message.CHALLENGE)
-    kind, group, sequence, challenge, public = dhchap.parse_challenge(message)
+    challenged = dhchap.parse_challenge(_receive(queue, Message.CHALLENGE))
+    if challenged is None or challenged.transaction != _TRANSACTION:
+        raise ProtocolError("authentication failed: the target's challenge is none of this transaction")
+    if challenged.hash not in offer.hashes or challenged.group not in offer.groups:
+        raise ProtocolError(
+            f"authentication failed: the target chose hash {challenged.hash} and group {challenged.group};"
+            " expected one of those that were offered"
+        )
+    kind, group = Hash(challenged.hash), DhGroup(challenged.group)
     own, shared = b"", b""
     if group:
         exchange = KeyExchange(group)
-        own, found = exchange.public, exchange.shared(public)
+        own, found = exchange.public, exchange.shared(challenged.public)
         if found is None:
-            raise ProtocolError("the target's public value is none of its group")
+            raise ProtocolError("authentication failed: the target's public value is none of its group")
         shared = found
     key = dhchap.parse_secret(offer.secret, host)
-    exchanged = dhchap.Challenge(challenge, shared, sequence, _TRANSACTION)
+    exchanged = dhchap.Challenge(challenged.value, shared, challenged.sequence, _TRANSACTION)
     answer = dhchap.response(key, kind, exchanged, host, subsystem)
-    _send(queue, dhchap.reply_message(_TRANSACTION, sequence, answer, own))
+    _send(queue, dhchap.reply_message(_TRANSACTION, challenged.sequence, answer, own))
     _receive(queue, Message.SUCCESS_1)
 
 

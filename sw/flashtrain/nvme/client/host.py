@@ -2,10 +2,11 @@
 
 import socket
 import struct
+import time
 from types import TracebackType
 from typing import Self
 
-from flashtrain.nvme.errors import CommandFailed
+from flashtrain.nvme.errors import CommandFailed, ProtocolError
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from flashtrain.nvme.wire.pdu import Flags
 from flashtrain.spec import Opcode
@@ -15,9 +16,12 @@ from .fabrics import connect_command, fabrics
 from .queue import ClientQueue, Completed
 
 DEFAULT_HOST = "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000001"
-_CONFIGURATION, _STATUS = 0x14, 0x1C
+_CAPABILITIES, _CONFIGURATION, _STATUS = 0x00, 0x14, 0x1C
 _ENABLE = 0x0046_0061  # I/O command sets, entries of 64 and 16 bytes
 _SHUTDOWN = 1 << 14
+_BETWEEN_LOOKS_SECONDS = 0.002
+BLOCK_EXPONENTS = range(9, 17)
+"""Powers of two that the bytes of a logical block may be."""
 
 
 class Host:
@@ -26,7 +30,8 @@ class Host:
     flow_control: completions carry the head of the submission queue, which this host does not need. Without
     it flags of the data complete a read.
 
-    :class:`CommandFailed` for a status other than success.
+    :class:`CommandFailed` for a status other than success. offer: the secret, and what is offered for its
+    proof; :class:`ProtocolError` if the target does not demand the proof.
     """
 
     def __init__(
@@ -77,9 +82,13 @@ class Host:
 
     def shutdown(self) -> None:
         """Ask for an orderly end, and wait until it is recorded."""
+        seconds = (self.get_property(_CAPABILITIES, eight=True) >> 24 & 0xFF) / 2  # CAP.TO
+        end = time.monotonic() + seconds
         self.set_property(_CONFIGURATION, _ENABLE | _SHUTDOWN)
         while self.get_property(_STATUS) >> 2 & 3 != 2:
-            pass
+            if time.monotonic() > end:
+                raise TimeoutError(f"the target has recorded no orderly end in {seconds:g} s, as it promises")
+            time.sleep(_BETWEEN_LOOKS_SECONDS)
 
     # Fabrics.
 
@@ -107,7 +116,9 @@ class Host:
                 self._flow_control,
             )
             answer = self._ok(f"connect of queue {number}", queue.execute(entry, data)).answer
-            if answer.result >> 16 & 3 and self._offer is not None:
+            if self._offer is not None:
+                if not answer.result >> 16 & 3:
+                    raise ProtocolError("no authentication: the target does not demand the secret's proof")
                 authenticate(queue, self._offer, self._host, self._subsystem)
         except BaseException:
             sock.close()
@@ -141,7 +152,12 @@ class Host:
     def block_bytes(self, nsid: int) -> int:
         """Bytes of a logical block."""
         if nsid not in self._blocks:
-            self._blocks[nsid] = 1 << self.identify(0, nsid)[130]
+            exponent = self.identify(0, nsid)[130]
+            if exponent not in BLOCK_EXPONENTS:
+                raise ProtocolError(
+                    f"namespace {nsid} has blocks of 2^{exponent} bytes; expected 512 to 64 KiB"
+                )
+            self._blocks[nsid] = 1 << exponent
         return self._blocks[nsid]
 
     def read(self, nsid: int, lba: int, blocks: int) -> bytes:

@@ -1,19 +1,20 @@
 """`ClientQueue`: a queue of a host over a socket, with many commands in flight."""
 
 import socket
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from typing import NamedTuple
 
 from flashtrain.host.process import ProcessOwned
 from flashtrain.nvme.errors import ProtocolError
-from flashtrain.nvme.wire.commands import Answer, Entry, SglType, parse_answer
+from flashtrain.nvme.wire.commands import AdminOpcode, Answer, Entry, SglType, parse_answer
 from flashtrain.nvme.wire.digest import digest
 from flashtrain.nvme.wire.pdu import (
     COMMAND_BYTES,
     COMMON,
-    CONNECTION_BYTES,
     DATA_DIGEST,
     DIGEST_BYTES,
     HEADER_DIGEST,
@@ -34,7 +35,7 @@ from flashtrain.nvme.wire.pdu import (
     transfer_header,
 )
 
-_RECEIVE_BYTES = 1 << 20
+from .checks import MOST_PDU_BYTES, check_header, check_response, check_transfer
 
 
 class Completed(NamedTuple):
@@ -46,15 +47,24 @@ class Completed(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class _Sent:
+    """A command in flight: data for the target, and how much of them has gone; data for the host, the same.
+
+    whole: a success comes with all data for the host.
+    """
+
     data: bytes | memoryview
     received: bytearray
+    gone: int = 0
+    come: int = 0
+    whole: bool = True
 
 
 class ClientQueue(ProcessOwned):
     """One connection. `in_capsule` is the most data that a capsule may carry.
 
-    :class:`ProtocolError` when the target ends the connection, with its reason. :class:`ForeignProcess` in a
-    forked process.
+    :class:`ProtocolError` when the target ends the connection, with its reason, or sends what no target does.
+    TimeoutError when no whole PDU has come for the time of the socket. :class:`ForeignProcess` in a forked
+    process.
     """
 
     thing = "the connection to a target"
@@ -64,16 +74,17 @@ class ClientQueue(ProcessOwned):
         self.socket = sock
         self.in_capsule = in_capsule
         self._digests = 0
-        self._input = memoryview(bytearray(_RECEIVE_BYTES))
+        self._input = memoryview(bytearray(MOST_PDU_BYTES))
         self._start = self._end = 0
         self._sent: dict[int, _Sent] = {}
         self._completed: dict[int, Completed] = {}
         self._next_cid = 0
         self.socket.sendall(connection_pdu(PduType.IC_REQUEST, Connection(0, 0, digests, 0)))
         header = self._next()
-        if header.kind != PduType.IC_RESPONSE or header.pdu_bytes != CONNECTION_BYTES:
+        if header.kind != PduType.IC_RESPONSE:
             raise ProtocolError(f"PDU of type {header.kind:#x} in the place of a connection response")
         answer = parse_connection(self._input[self._start :])
+        check_response(answer, digests)
         self._start += header.pdu_bytes
         self._most_data = answer.limit
         self._digests = answer.digests
@@ -139,7 +150,8 @@ class ClientQueue(ProcessOwned):
         length = len(data) or entry.sgl_length
         kind = SglType.IN_CAPSULE if len(inside) else SglType.TRANSPORT
         entry = entry._replace(cid=cid, sgl_length=length, sgl_type=kind)
-        self._sent[cid] = _Sent(data, bytearray(0 if len(data) else length))
+        whole = entry.opcode != AdminOpcode.FABRICS
+        self._sent[cid] = _Sent(data, bytearray(0 if len(data) else length), gone=len(inside), whole=whole)
         tail = digest(inside) if len(inside) and self._digests & DATA_DIGEST else b""
         flags = self._digests & HEADER_DIGEST | (DATA_DIGEST if tail else 0)
         start = COMMAND_BYTES + self._header_digest_bytes
@@ -152,8 +164,9 @@ class ClientQueue(ProcessOwned):
         return header + digest(header) if self._header_digest_bytes else header
 
     def _send_data(self, transfer: Transfer) -> None:
-        sent = self._sent[transfer.cid]
-        end = transfer.offset + transfer.length
+        sent = self._in_flight(transfer.cid)
+        check_transfer("a request for data", transfer, sent.gone, len(sent.data))
+        sent.gone = end = transfer.offset + transfer.length
         for place in range(transfer.offset, end, self._most_data):
             part = memoryview(sent.data)[place : min(place + self._most_data, end)]
             tail = digest(part) if self._digests & DATA_DIGEST else b""
@@ -176,18 +189,16 @@ class ClientQueue(ProcessOwned):
 
     def _take_all(self) -> None:
         """Receive until some commands have completed, and take all PDUs that came with them."""
-        while True:
-            header = self._header()
-            if header is not None:
-                self._take(header)
-            elif self._completed:
-                return
-            else:
-                self._receive()
+        while (header := self._header()) is not None or not self._completed:
+            self._take(header or self._next())
 
     def _next(self) -> Header:
         """Receive until there is a whole PDU."""
+        timeout = self.socket.gettimeout()
+        end = inf if timeout is None else time.monotonic() + timeout
         while (header := self._header()) is None:
+            if time.monotonic() > end:
+                raise TimeoutError(f"no whole PDU for {timeout:g} s")
             self._receive()
         return header
 
@@ -202,11 +213,15 @@ class ClientQueue(ProcessOwned):
             case PduType.CONTROLLER_DATA:
                 transfer = parse_transfer(self._input, place)
                 start = place + header.data_offset
-                end = start + transfer.length
+                end = self._start - (DIGEST_BYTES if self._digests & DATA_DIGEST else 0)
+                if transfer.length != end - start:
+                    raise ProtocolError(f"a PDU with {end - start} bytes of data; expected {transfer.length}")
                 if self._digests & DATA_DIGEST:
                     self._check(start, end, "data")
-                sent = self._sent[transfer.cid]
+                sent = self._in_flight(transfer.cid)
+                check_transfer("data", transfer, sent.come, len(sent.received))
                 sent.received[transfer.offset : transfer.offset + transfer.length] = self._input[start:end]
+                sent.come += transfer.length
                 if header.flags & SUCCESS:
                     self._complete(Answer(0, 0, 0, transfer.cid, 0, False))
             case PduType.READY_TO_TRANSFER:
@@ -215,12 +230,20 @@ class ClientQueue(ProcessOwned):
                 reason, field = parse_termination(self._input[place:])
                 raise ProtocolError(f"the target ended the connection: {_name(reason)}, at {field}")
             case _:
-                raise ProtocolError(f"PDU of type {header.kind:#x} from the target")
+                raise ProtocolError(f"PDU of type {header.kind:#x} in the place of an answer")
+
+    def _in_flight(self, cid: int) -> _Sent:
+        sent = self._sent.get(cid)
+        if sent is None:
+            raise ProtocolError(f"a PDU of command {cid}, which is not in flight")
+        return sent
 
     def _complete(self, answer: Answer) -> None:
-        sent = self._sent.pop(answer.cid, None)
-        if sent is None:
-            raise ProtocolError(f"completion of command {answer.cid}, which is not in flight")
+        sent = self._in_flight(answer.cid)
+        del self._sent[answer.cid]
+        moved, expected = sent.come + sent.gone, len(sent.received) + len(sent.data)
+        if not answer.status and sent.whole and moved != expected:
+            raise ProtocolError(f"command {answer.cid} has succeeded with {moved} of {expected} bytes")
         self._completed[answer.cid] = Completed(answer, sent.received)
 
     def _check(self, start: int, end: int, part: str) -> None:
@@ -233,6 +256,7 @@ class ClientQueue(ProcessOwned):
         if there < COMMON.size:
             return None
         header = parse_header(self._input, self._start)
+        check_header(header, self._digests)
         return header if header.pdu_bytes <= there else None
 
     def _receive(self) -> None:

@@ -9,6 +9,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from flashtrain.nvme.errors import ServeError
 
@@ -157,12 +158,27 @@ def challenge_message(
     return head + challenge + public
 
 
-def parse_challenge(data: bytes) -> tuple[Hash, DhGroup, int, bytes, bytes]:
-    """Hash, group, sequence number, challenge and public value."""
-    _, _, _, length, kind, group, public, sequence = _CHALLENGE.unpack_from(data)
+class Challenged(NamedTuple):
+    """The content of a challenge: `value` and `public` are the challenge and the public value."""
+
+    transaction: int
+    hash: int
+    group: int
+    sequence: int
+    value: bytes
+    public: bytes
+
+
+def parse_challenge(data: bytes) -> Challenged | None:
+    """The content of a challenge; None if its lengths are wrong."""
+    if len(data) < _CHALLENGE.size:
+        return None
+    _, _, transaction, length, kind, group, public, sequence = _CHALLENGE.unpack_from(data)
     place = _CHALLENGE.size
-    end = place + length + public
-    return Hash(kind), DhGroup(group), sequence, data[place : place + length], data[place + length : end]
+    middle, end = place + length, place + length + public
+    if len(data) < end or kind not in list(Hash) or length != Hash(kind).bytes:
+        return None
+    return Challenged(transaction, kind, group, sequence, data[place:middle], data[middle:end])
 
 
 def reply_message(transaction: int, sequence: int, answer: bytes, public: bytes) -> bytes:

@@ -3,7 +3,7 @@
 import struct
 from dataclasses import dataclass
 
-from flashtrain.nvme.errors import ServeError
+from flashtrain.nvme.errors import ProtocolError, ServeError
 from flashtrain.spec import Access, Persistency
 from flashtrain.spec.streams import Retention
 
@@ -31,10 +31,16 @@ class StreamArea:
 
     @classmethod
     def parse(cls, identify: bytes) -> "StreamArea | None":
-        """The stream of an Identify Namespace structure; None if it is another vendor's."""
+        """The stream of an Identify Namespace structure; None if it is another vendor's.
+
+        :class:`ProtocolError` if it is wrong.
+        """
         magic, version, access, persistency, retention, length = _FIELDS.unpack_from(identify, OFFSET)
         if magic != MAGIC or version != 1:
             return None
         start = OFFSET + _FIELDS.size
-        name = identify[start : start + length].decode()
-        return cls(name, Access(access), Persistency(persistency), Retention(retention))
+        try:
+            name = identify[start : start + length].decode()
+            return cls(name, Access(access), Persistency(persistency), Retention(retention))
+        except ValueError as error:
+            raise ProtocolError(f"a stream with a name, rights or a class that is none: {error}") from None
