@@ -36,16 +36,16 @@ def test_a_change_costs_an_append_and_a_record(small):
         return lambda: catalog.update(arrays)
 
     for change, pages in (
-        (put(100), 1),
-        (put(*[100] * 20), 1),
+        (put(100), 2),  # one of the array and the index, one of the parity of the index
+        (put(*[100] * 20), 2),
         (put(), 0 - record),
-        (put(0), 1),
-        (put(4096), 2),
-        (put(4097), 2),
-        (put(3 * 4096 + 1, 1000, 2000), 4),  # the last page of the longest has room for the others
-        (put(3000, 3000), 2),
-        (lambda: catalog.rename("0", "zero"), 1),
-        (lambda: catalog.delete(["1", "2"]), 1),
+        (put(0), 2),
+        (put(4096), 3),
+        (put(4097), 3),
+        (put(3 * 4096 + 1, 1000, 2000), 5),  # the last page of the longest has room for the others
+        (put(3000, 3000), 2),  # index and parity have room on a page each
+        (lambda: catalog.rename("0", "zero"), 2),
+        (lambda: catalog.delete(["1", "2"]), 2),
     ):
         assert cost(small, change) == pages + record
         assert cost(small, lambda: None, "APPENDS") == 0

@@ -1,6 +1,8 @@
 """The index of a catalogue in memory and on the flash, and its changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from threading import RLock
 from typing import NamedTuple
 from zlib import crc32
@@ -17,8 +19,9 @@ from .entry import Entry
 from .errors import CatalogDamaged, CatalogFull
 from .live_blocks import LiveBlocks
 from .page_layout import PageLayout
+from .parity import mended, parity_of
 from .ranges_read import RangesRead
-from .run import Run, resolved
+from .run import Run, resolved, runs_in
 from .segment import Rows, Segment, pack_root, pack_rows, unpack_root, unpack_rows
 
 _FAULTS = (MediaError, ZoneReadOnly, ZoneOffline)
@@ -83,14 +86,16 @@ class CatalogLog:
             entry = self.entries.get(name)
             if entry is None or number not in (None, entry.number):
                 return None
-            return RangesRead(self.stream, entry.runs, entry.generation, ranges, begin, end)
+            what = f"array {name!r}"
+            return RangesRead(self.stream, entry.runs, entry.generation, ranges, begin, end, what)
 
     # Changes; the caller holds `changing`.
 
     def index_blocks(self, changes: Mapping[str, Entry | None]) -> int:
         """The most blocks of a segment with all rows, after these changes."""
         rows = len(pack_rows(changes)) + 16 * len(changes)  # places that are not yet known
-        return -(-(sum(segment.nbytes for segment in self._segments) + rows) // self._size) + 1
+        nbytes = sum(segment.nbytes for segment in self._segments) + rows
+        return self._pages(nbytes) + 2  # a page begun, and that of the parity
 
     def append(self, data: NDArray[np.uint8]) -> StoredArray:
         """Append bytes; after a program that failed for good, again in other zones."""
@@ -115,17 +120,21 @@ class CatalogLog:
         Entries that have relative runs are in `parts`, which `layout` has placed.
         whole: the index becomes one segment.
         """
+        whole = whole or self._worn
         segments, rows = self._merged(changes, whole)
         placed: Rows = {}
         if rows:
-            raw = pack_rows(rows)
-            offset = layout.place(len(raw))
+            raw = np.frombuffer(pack_rows(rows), np.uint8)
+            index, spare = Part(layout.place(len(raw)), raw), parity_of(raw, self._size)
+            pages = range(index.offset // self._size, self._pages(index.offset + len(raw)))
+            parity = Part(layout.place(len(spare), apart=pages), spare)
             data = np.zeros(layout.blocks * self._size, np.uint8)
-            for part in (*parts, Part(offset, np.frombuffer(raw, np.uint8))):
+            for part in (*parts, index, parity):
                 data[part.offset : part.offset + len(part.data)] = part.data
             stored = self.append(data)
             placed = {name: self._placed(entry, stored) for name, entry in rows.items()}
-            segments.append(Segment(stored.extents, offset, len(raw), crc32(raw), placed))
+            crc = crc32(raw.data)
+            segments.append(Segment(stored.extents, index.offset, len(raw), crc, parity.offset, placed))
         following = max([self.following, *(entry.number + 1 for entry in changes.values() if entry)])
         note = pack_root(following, segments)
         self.stream.annotate(note)
@@ -133,6 +142,7 @@ class CatalogLog:
             self.following = following
             self._exchange({name: placed.get(name) for name in changes}, segments)
             self._note = note
+            self._worn = False
 
     def _merged(self, changes: Mapping[str, Entry | None], whole: bool) -> tuple[list[Segment], Rows]:
         """The segments that stay, and the rows of the new one."""
@@ -174,16 +184,16 @@ class CatalogLog:
         known = {id(segment) for segment in self._segments}
         for segment in self._segments:
             if id(segment) not in kept:
-                self.live.remove(segment.runs(self._size))
+                self.live.remove(segment.all_runs(self._size))
         for segment in segments:
             if id(segment) not in known:
-                self.live.add(segment.runs(self._size))
+                self.live.add(segment.all_runs(self._size))
         self._segments = segments
 
     def live_runs(self) -> list[Run]:
         """All that the catalogue needs of the stream."""
         runs = [run for entry in self.entries.values() for run in entry.runs]
-        return runs + [run for segment in self._segments for run in segment.runs(self._size)]
+        return runs + [run for segment in self._segments for run in segment.all_runs(self._size)]
 
     # Opening.
 
@@ -197,32 +207,63 @@ class CatalogLog:
                 return
             following, segments = unpack_root(note)
             generation = self.stream.stored_at((), (0,), np.uint8).generation
-            reads = [
-                RangesRead(self.stream, one.runs(self._size), generation, [(0, one.nbytes)], 0, one.nbytes)
-                for one in segments
-            ]
-            loaded = [
-                self._loaded(segment, read.result().tobytes(), generation)
-                for segment, read in zip(segments, reads, strict=True)
-            ]
+            reads = [self._read(segment.runs(self._size), generation) for segment in segments]
+            worn = False
+            loaded: list[Segment] = []
+            for segment, read in zip(segments, reads, strict=True):
+                raw = self._result(read)
+                if raw is None or crc32(raw.data) != segment.crc:
+                    raw, worn = self._mended(segment, generation), True
+                loaded.append(self._loaded(segment, raw.tobytes(), generation))
             rows: Rows = {}
             for segment in loaded:
                 rows.update(segment.rows)
             with self._reading:
                 self._clear(max(following, self.following))  # views of this process refer to numbers
                 self._exchange({name: entry for name, entry in rows.items() if entry is not None}, loaded)
-                self._note = note
+                self._note, self._worn = note, worn
+
+    def _read(self, runs: Sequence[Run], generation: int) -> RangesRead:
+        nbytes, what = sum(run.nbytes for run in runs), f"the index in stream {self.stream.name!r}"
+        return RangesRead(self.stream, runs, generation, [(0, nbytes)], 0, nbytes, what)
+
+    def _result(self, read: RangesRead) -> NDArray[np.uint8] | None:
+        """The bytes of a read; None if a page is lost."""
+        with suppress(CatalogDamaged):
+            return read.result()
+        return None
+
+    def _mended(self, segment: Segment, generation: int) -> NDArray[np.uint8]:
+        """The bytes of a segment of which a page is lost or wrong, by the parity of its pages."""
+        pages = [
+            self._result(self._read(runs_in(segment.extents, start, nbytes, self._size), generation))
+            for start, nbytes in self._page_ranges(segment)
+        ]
+        parity = None
+        if segment.parity is not None:
+            parity = self._result(self._read(segment.parity_runs(self._size), generation))
+        if parity is not None:
+            raw = mended(pages, segment.nbytes, self._size, parity, segment.crc)
+            if raw is not None:
+                return raw
+        lost = sum(page is None for page in pages) + (segment.parity is not None and parity is None)
+        raise CatalogDamaged(
+            f"{lost or 'some'} of the {len(pages)} pages of a segment of the index in stream"
+            f" {self.stream.name!r} {'is' if lost == 1 else 'are'} lost, and no parity replaces"
+            f" {'it' if lost == 1 else 'them'}"
+        )
+
+    def _page_ranges(self, segment: Segment) -> Iterable[tuple[int, int]]:
+        """Place in the append, and length, of the bytes of a segment on each of its pages."""
+        for start in range(0, segment.nbytes, self._size):
+            yield segment.offset + start, min(self._size, segment.nbytes - start)
 
     def _loaded(self, segment: Segment, raw: bytes, generation: int) -> Segment:
-        if crc32(raw) != segment.crc:
-            raise CatalogDamaged(
-                f"the checksum of a segment of the index in stream {self.stream.name!r} is wrong"
-            )
         rows: Rows = {
             name: None if entry is None else entry.at(self._resolved(entry.runs, segment), generation)
             for name, entry in unpack_rows(raw).items()
         }
-        return Segment(segment.extents, segment.offset, segment.nbytes, segment.crc, rows)
+        return replace(segment, rows=rows)
 
     def _clear(self, following: int) -> None:
         self.entries: dict[str, Entry] = {}
@@ -230,6 +271,7 @@ class CatalogLog:
         self.live = LiveBlocks(self._size, self.stream.zone_size)
         self._names: dict[int, str] = {}
         self._segments: list[Segment] = []
+        self._worn = False  # a segment has lost a page: the next change writes the index anew
 
     def _pages(self, nbytes: int) -> int:
         return -(-nbytes // self._size)

@@ -6,11 +6,9 @@ own. A zone's capacity and some blocks are kept free for such moves (the *reserv
 
 from collections.abc import Iterable
 
-from flashtrain.host.queues.command_errors import MediaError
-
 from .catalog_log import CatalogLog, Part
 from .entry import Entry
-from .errors import CatalogFull
+from .errors import CatalogDamaged, CatalogFull
 from .page_layout import PageLayout, offsets
 from .ranges_read import RangesRead, extents_of
 from .run import Run
@@ -57,6 +55,10 @@ class CatalogRoom:
         """The fewest blocks that can have all that is live."""
         return -(-sum(self._log.live.nbytes(zone) for zone in zones) // self._size)
 
+    def _blocks(self, runs: Iterable[Run]) -> int:
+        """The blocks that have some of these bytes."""
+        return sum(extent.blocks for extent in extents_of(runs, self._size, self._stream.zone_size))
+
     def _drop_rest(self) -> None:
         """Drop all that the catalogue does not need; zones without live blocks are reset."""
         extents = extents_of(self._log.live_runs(), self._size, self._stream.zone_size)
@@ -82,12 +84,14 @@ class CatalogRoom:
             runs = self._runs_in(zone)
             layout = PageLayout(self._size)
             places = offsets([run.nbytes for *_, run in runs], layout)
-            gain = used(zone) - layout.blocks - (0 if pack else index)
+            # The index is written anew with a move, so to pack is to have fewer blocks of arrays.
+            before = self._blocks([run for *_, run in runs]) if pack else used(zone) - index
+            gain = before - layout.blocks
             if gain <= 0 or layout.blocks + index > sum(rooms.values()) - rooms[zone]:
                 continue
             try:
                 self._move(zone, rooms[zone], runs, places, layout)
-            except MediaError:
+            except CatalogDamaged:
                 unmovable.add(zone)
                 continue
             return True
@@ -122,7 +126,9 @@ class CatalogRoom:
     def _read(self, runs: list[Run], places: list[int]) -> list[Part]:
         nbytes = sum(run.nbytes for run in runs)
         generation = self._stream.stored_at((), (0,), "u1").generation
-        data = RangesRead(self._stream, runs, generation, [(0, nbytes)], 0, nbytes).result()
+        data = RangesRead(
+            self._stream, runs, generation, [(0, nbytes)], 0, nbytes, "an array that moves"
+        ).result()
         parts, start = [], 0
         for run, place in zip(runs, places, strict=True):
             parts.append(Part(place, data[start : start + run.nbytes]))

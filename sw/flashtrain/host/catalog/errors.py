@@ -20,7 +20,7 @@ class CatalogFull(CatalogError):
 
 
 class CatalogDamaged(CatalogError):
-    """A checksum of the catalogue, or of an array in it, is wrong."""
+    """A page of an array, or more than one of the index, is lost, or a checksum is wrong."""
 
 
 class NameExists(CatalogError):

@@ -20,9 +20,11 @@ class PageLayout:
         self._free: list[tuple[int, int]] = []  # bytes at the end of a page, and where they begin
         self.blocks = 0
 
-    def place(self, nbytes: int) -> int:
-        """The offset of a piece, in the page with the least room that suffices."""
+    def place(self, nbytes: int, apart: range = range(0)) -> int:
+        """The offset of a piece, in the page with the least room that suffices, and in none of `apart`."""
         at = bisect_left(self._free, (nbytes, 0))
+        while at < len(self._free) and self._free[at][1] // self._block_bytes in apart:
+            at += 1
         if at < len(self._free):
             free, offset = self._free.pop(at)
         else:

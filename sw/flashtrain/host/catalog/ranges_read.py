@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.queues.command_errors import MediaError, UnwrittenBlock
 from flashtrain.host.queues.pending import Pending
 from flashtrain.host.streams.block_runs import BlockRuns
 from flashtrain.host.streams.stored import Extent
 from flashtrain.host.streams.stream import DeviceStream
 
+from .errors import CatalogDamaged
 from .run import Run
 
 
@@ -37,7 +39,7 @@ class RangesRead:
     """A read that is in flight. The result has the bytes of an array from `begin` to `end`; those outside of
     `ranges` are undefined.
 
-    - runs, generation: of the array.
+    - runs, generation: of the array; what: its name in messages.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class RangesRead:
         ranges: Sequence[tuple[int, int]],
         begin: int,
         end: int,
+        what: str,
     ) -> None:
+        self._what = what
         self._size = stream.block_bytes
         self._nbytes = end - begin
         self._pieces = list(_pieces(runs, ranges, begin))
@@ -61,10 +65,13 @@ class RangesRead:
             self._pending = stream.read_async(replace(handle, generation=generation))
 
     def result(self) -> NDArray[np.uint8]:
-        """Wait for the bytes."""
+        """Wait for the bytes; :class:`CatalogDamaged` if a page of them is lost."""
         if self._pending is None:
             return np.empty(self._nbytes, np.uint8)
-        data = self._pending.result()
+        try:
+            data = self._pending.result()
+        except (MediaError, UnwrittenBlock) as error:
+            raise CatalogDamaged(f"{self._what}: a page of it is lost: {error}") from error
         starts, at = [extent.lba for extent in self._extents], [0]
         for extent in self._extents:
             at.append(at[-1] + extent.blocks * self._size)

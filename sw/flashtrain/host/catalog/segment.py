@@ -1,14 +1,15 @@
 """The index of a catalogue on the flash: segments of rows, and the root that lists them.
 
-The root is the note of the stream, so it changes in one record of the journal. Formats, version 1:
+The root is the note of the stream, so it changes in one record of the journal. Formats, version 2:
 
-- root: `FTN1`, and JSON `[next number, [segment, ...]]`, the oldest segment first.
-- segment: `[[lba, blocks, ...], offset, nbytes, crc]`: the extents of the append that it came with, the place
-  of its bytes in it, and their CRC-32.
+- root: `FTN2`, and JSON `[next number, [segment, ...]]`, the oldest segment first.
+- segment: `[[lba, blocks, ...], offset, nbytes, crc, parity]`: the extents of its append, the place of its
+  bytes in that, their CRC-32, and the place of their parity (`parity.py`). The parity has a page of its own, so
+  a segment can be read when one page is lost.
 - bytes of a segment: JSON `{name: row, ...}`, compressed (RFC 1950). A row is null for a name that is gone,
   or `[number, dtype, shape, crc, [address, nbytes, ...]]`; a negative address is relative (`Run`).
 
-A row replaces rows of the same name in older segments.
+A row replaces rows of the same name in older segments. Segments of version 1, `FTN1`, have no parity.
 """
 
 import json
@@ -23,34 +24,50 @@ from .entry import Entry
 from .errors import CatalogDamaged, CatalogUnsuitable
 from .run import Run, runs_in
 
-MAGIC = b"FTN1"
+MAGIC = b"FTN2"
+_MAGICS = (b"FTN1", MAGIC)
 
 Rows = dict[str, Entry | None]
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Rows of the index, and their place. `rows` have addresses of the stream."""
+    """Rows of the index, and their place. `rows` have addresses of the stream.
+
+    - offset, parity: places in the append of these extents; no parity (None) in version 1.
+    """
 
     extents: tuple[Extent, ...]
     offset: int
     nbytes: int
     crc: int
+    parity: int | None
     rows: Rows
 
     def runs(self, block_bytes: int) -> list[Run]:
-        """The place of its own bytes."""
+        """The place of the bytes of its rows."""
         return runs_in(self.extents, self.offset, self.nbytes, block_bytes)
 
+    def parity_runs(self, block_bytes: int) -> list[Run]:
+        """The place of their parity."""
+        if self.parity is None:
+            return []
+        return runs_in(self.extents, self.parity, min(self.nbytes, block_bytes), block_bytes)
+
+    def all_runs(self, block_bytes: int) -> list[Run]:
+        return self.runs(block_bytes) + self.parity_runs(block_bytes)
+
     def pack(self) -> list[Any]:
-        return [[number for extent in self.extents for number in extent], self.offset, self.nbytes, self.crc]
+        flat = [number for extent in self.extents for number in extent]
+        fields = [flat, self.offset, self.nbytes, self.crc]
+        return fields if self.parity is None else [*fields, self.parity]
 
     @classmethod
     def unpack(cls, fields: list[Any]) -> "Segment":
         """A segment whose rows are to be read."""
-        flat, offset, nbytes, crc = fields
+        flat, offset, nbytes, crc, *parity = fields
         extents = tuple(Extent(*pair) for pair in zip(flat[::2], flat[1::2], strict=True))
-        return cls(extents, offset, nbytes, crc, {})
+        return cls(extents, offset, nbytes, crc, parity[0] if parity else None, {})
 
 
 def pack_root(following: int, segments: Iterable[Segment]) -> bytes:
@@ -61,7 +78,7 @@ def unpack_root(note: bytes) -> tuple[int, list[Segment]]:
     """The next number, and the segments without rows; :class:`CatalogUnsuitable` for another user's note."""
     if not note:
         return 0, []
-    if note[: len(MAGIC)] != MAGIC:
+    if note[: len(MAGIC)] not in _MAGICS:
         raise CatalogUnsuitable(
             f"the note of the stream begins with {note[:4]!r}; expected {MAGIC!r}: it has another user"
         )
