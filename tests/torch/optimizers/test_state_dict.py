@@ -148,8 +148,10 @@ def test_state_is_a_view_of_the_dies(device):
     for write in WRITES:
         with pytest.raises(ParameterError, match=r"the state is on the dies; expected load_state_dict\(\)"):
             write(optimizer, weight)
-    # Lightning moves the state to another device so.
+    # Trainers move the state to another device so.
     for p, entry in optimizer.state.items():
+        for name, tensor in entry.items():
+            entry[name] = tensor.clone()
         optimizer.state[p] = {name: tensor.clone() for name, tensor in entry.items()}
     assert bits(optimizer.state[weight]["exp_avg"]) == before
 

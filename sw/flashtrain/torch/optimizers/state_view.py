@@ -23,10 +23,18 @@ def _refuse(*_: object, **__: object) -> Never:
 
 
 class StateEntry(dict[str, Any]):
-    """The state of a parameter as it was read; it cannot be changed. Copies and pickles are dictionaries."""
+    """The state of a parameter as it was read. Changes are refused, unless they change nothing.
 
-    __setitem__ = __delitem__ = __ior__ = _refuse
+    Copies and pickles are dictionaries.
+    """
+
+    __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
+
+    def __setitem__(self, name: str, tensor: object) -> None:
+        """Take what is there already, such as a copy on another device; refuse anything else."""
+        if name not in self or not _equal(self[name], tensor):
+            _refuse()
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
         return dict, (dict(self),)
@@ -83,7 +91,7 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
         return self._entry(parameter, steps, arrays)
 
     def __setitem__(self, parameter: Tensor, entry: Mapping[str, Any]) -> None:
-        """Take what is there already, such as a copy on another device; refuse anything else."""
+        """Take what is there already; refuse anything else."""
         own = self[parameter]
         if own.keys() != entry.keys() or not all(_equal(own[name], entry[name]) for name in own):
             _refuse()
