@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from flashtrain import host, numerics
-from flashtrain.torch import SGD, AdamW
+from flashtrain.torch import SGD, AdamW, ResumableSampler
 from flashtrain.training import errors
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pytorch-optimizers.md").read_text()
@@ -21,12 +22,43 @@ def names(heading):
     return [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)]
 
 
-EXAMPLE, TWO_OPTIMIZERS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLE, TWO_OPTIMIZERS, ACCELERATE, LIGHTNING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_example(capsys):
     exec(EXAMPLE, {})
     assert re.fullmatch(r"8 0\.\d+\n", capsys.readouterr().out)
+
+
+def trained() -> nn.Module:
+    """The same training without flash: one epoch in BF16, with clipped gradients."""
+    torch.manual_seed(1)
+    data = TensorDataset(torch.randn(64, 30), torch.arange(64) % 3)
+    model = nn.Sequential(nn.Linear(30, 20), nn.Tanh(), nn.Linear(20, 3))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for x, y in DataLoader(data, 8, sampler=ResumableSampler(data, seed=1)):
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+        optimizer.step()
+        optimizer.zero_grad()
+    return model
+
+
+@pytest.mark.parametrize(
+    ("package", "example", "of"),
+    [("accelerate", ACCELERATE, lambda model: model), ("lightning", LIGHTNING, lambda model: model.net)],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_trainers(package, example, of):
+    """Beside a plain loop."""
+    pytest.importorskip(package)
+    scope = {"__name__": "example"}
+    exec(example, scope)
+    ours, theirs = of(scope["model"]).state_dict(), trained().state_dict()
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    assert scope["sampler"].position in (0, 64)
 
 
 def test_two_optimizers():

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 from torch._C import _autograd
+from torch.compiler import is_compiling
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from .keep import is_kept
@@ -69,6 +70,8 @@ class ModuleScope:
         self._depths.clear()
 
     def _enter(self, module: nn.Module, args: object) -> None:
+        if is_compiling():
+            return  # the compiled code has no calls of modules
         if (thread := get_ident()) != self._thread:
             self._depths[thread] += 1
             if self._depths[thread] == 1:
@@ -89,6 +92,8 @@ class ModuleScope:
             self._names.setdefault(module, ".".join(filter(None, (prefix, name))) or kind)
 
     def _leave(self, module: nn.Module, args: object, output: object) -> None:
+        if is_compiling():
+            return
         # A module that was entered before `start` leaves, too.
         if (thread := get_ident()) != self._thread:
             self._depths[thread] -= self._depths[thread] > 0
