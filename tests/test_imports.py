@@ -38,7 +38,7 @@ ALLOWED = {
     "training": {"reading", "spec", "native", "numerics", "host", "writing"},
     "checkpoint": {"reading", "spec", "numerics", "host", "training", "writing"},
     "torch": {"spec", "numerics", "host", "training", "checkpoint"},
-    "model": {"spec", "native", "numerics", "host"},
+    "model": {"reading", "spec", "native", "numerics", "host"},
     "perf": {"reading", "spec", "numerics", "host", "nvme", "model", "training", "checkpoint", "writing"},
     "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd", "writing"},
     "figures": {

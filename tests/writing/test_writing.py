@@ -57,6 +57,7 @@ def test_a_full_disk(tmp_path):
         ("pipe", "not a regular file; expected one, or a new name"),
         ("file/results.json", "file is not a folder; expected one to write to"),
         ("/dev/full", "not a regular file"),
+        ("x" * 5000, "cannot be written: File name too long"),
         ("/proc/results.json", "/proc: cannot be written: "),
     ],
 )

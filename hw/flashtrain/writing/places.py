@@ -12,10 +12,13 @@ def check_file(path: Path) -> None:
 
     Only a regular file can be replaced: a folder, a device, a pipe and a link to one of them are refused.
     """
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder; expected a file to write")
-    if path.exists() and not path.is_file():
-        raise OutputError(f"{path}: not a regular file; expected one, or a new name")
+    try:
+        if path.is_dir():
+            raise OutputError(f"{path}: is a folder; expected a file to write")
+        if path.exists() and not path.is_file():
+            raise OutputError(f"{path}: not a regular file; expected one, or a new name")
+    except OSError as error:  # a name that is too long
+        raise OutputError.of(path, error) from error
     check_folder(path.parent)
 
 

@@ -1,6 +1,5 @@
 """The numbers that the kernel models a device from: its configuration, and stages measured on the RTL."""
 
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.reading import read_toml
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.codec import SLICE_BYTES
 from flashtrain.spec.ecc import LANE_BYTES
@@ -66,14 +66,14 @@ class MeasuredOn(NamedTuple):
 
 
 def measured_on() -> MeasuredOn:
-    content = tomllib.loads(STAGES.read_text())
+    content = read_toml(STAGES)
     return MeasuredOn(content["commit"], content["rtl"])
 
 
 @cache
 def stages() -> dict[str, int]:
     """Cycles of each measured stage."""
-    return tomllib.loads(STAGES.read_text())["stages"]
+    return read_toml(STAGES)["stages"]
 
 
 def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[str, int]:

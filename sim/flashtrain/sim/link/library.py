@@ -22,6 +22,7 @@ from amaranth.lib.wiring import Out
 from flashtrain.native.build_cache import content_key
 from flashtrain.native.compiler import compiler_version, cxx_compiler
 from flashtrain.native.user_cache import UserCache, about, user_cache
+from flashtrain.reading import read_json
 from flashtrain.rtl.channel.interface import ChannelInterface
 from flashtrain.rtl.export.tools import tool_versions
 from flashtrain.rtl.front_end import FrontEnd
@@ -99,7 +100,7 @@ def build_library(config: FmsConfig, plans: Mapping[str, Plan] | None = None) ->
 
     key = simulator_key(config)
     folder = cache.build(SIMULATORS, config.name, key, f"simulator of {config.name}", build)
-    library = cache.folder / json.loads((folder / _INDEX).read_text())["library"]
+    library = cache.folder / read_json(folder / _INDEX)["library"]
     if cache.hold(str(library.parent.relative_to(cache.folder))):
         return library
     return _build(config, {})[0]  # it was removed, or is damaged
@@ -111,7 +112,7 @@ def _first_use(config: FmsConfig, cache: UserCache) -> str:
     for entry in cache.entries():
         if entry.kind == SIMULATORS:
             with suppress(OSError, ValueError):  # a damaged one is for its user to find
-                index = json.loads((cache.folder / entry.path / _INDEX).read_text())
+                index = read_json(cache.folder / entry.path / _INDEX)
                 found.setdefault(index["name"], index["seconds"])
     if config.name in found:
         expected = f"{about(found[config.name])} as the last time, less for what the cache has"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from flashtrain.native.build_cache import content_key
 from flashtrain.native.user_cache import user_cache
+from flashtrain.reading import read_json
 from flashtrain.sim.verilator.verilated import Model
 from flashtrain.spec.errors import ToolError
 
@@ -61,7 +62,7 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
     name, _, key = model.folder.parent.name.rpartition("-")  # named after all that it depends on
     key = content_key(key, Path(__file__).read_bytes())
     path = user_cache().build("facts", name, key, f"facts of model {name}", write) / "facts.json"
-    content = json.loads(path.read_text())
+    content = read_json(path)
     if one_clock and content["triggers"] not in ([], ["1"]):
         raise ToolError(
             f"{model.prefix} has triggers {content['triggers']} beside its clock: combinational loops, as "

@@ -20,6 +20,7 @@ from amaranth.hdl._mem import MemoryInstance
 from amaranth.hdl._xfrm import DomainLowerer
 from amaranth.lib import wiring
 
+from flashtrain.reading import read_json
 from flashtrain.rtl.export.systemverilog import ExportedModule, export_fragment
 from flashtrain.rtl.lib.shared import SharedModule, leaf_ports
 from flashtrain.sim.partition.edge_enable import EDGE_ENABLE, add_edge_enable
@@ -65,7 +66,7 @@ class Cut:
 
     @classmethod
     def load(cls, path: Path) -> "Cut":
-        content = json.loads(path.read_text())
+        content = read_json(path)
         wires = (Wire(w["part"], w["port"], tuple((p, q) for p, q in w["to"])) for w in content["wires"])
         return cls(tuple(Part(**part) for part in content["parts"]), tuple(wires))
 
