@@ -12,6 +12,20 @@ from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from tests.nvme.helpers import BLOCK, ZONE, served
 
 
+def test_controllers_are_listed_while_they_are_connected():
+    """Identify, CNS 13h, from the number in CDW10 on."""
+    with served("tiny") as target, target.host() as one, target.host() as other:
+        assert one.controllers() == other.controllers() == {one.controller, other.controller}
+        above = one.identify(0x13 | max(one.controller, other.controller) << 16)
+        assert above[:6] == struct.pack("<HHH", 1, max(one.controller, other.controller), 0)
+        gone = other.controller
+        other.close()
+        deadline = time.monotonic() + 5
+        while gone in one.controllers() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert one.controllers() == {one.controller}
+
+
 def test_the_controller(host):
     data = host.identify(1)
     assert data[77] == 8  # 1 MiB in units of 4 KiB

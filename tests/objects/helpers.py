@@ -22,6 +22,17 @@ def connect_after_kill(target: Served) -> FlashFileSystem:
     return one
 
 
+def kill(fs: FlashFileSystem, *open_files: Any) -> None:
+    """End a client as the operating system ends a process that is killed: its sockets are closed."""
+    host = fs.store._session._host
+    if host is not None:
+        host.close()
+    fs._ended.detach()
+    for file in open_files:
+        file.discarded = True
+        file.discard()
+
+
 def url(target: Served, path: str) -> str:
     host, port = target.address
     return f"flash://{host}:{port}/{path}"

@@ -1,11 +1,18 @@
 """Several clients of one stream at once, and clients in forked processes."""
 
 import multiprocessing
+import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
 
 from flashtrain.objects.filesystem import FlashFileSystem
+from flashtrain.objects.session import Session
+from flashtrain.spec import preset
 from tests.host.test_processes import in_fork
-from tests.objects.helpers import connect
+from tests.nvme.helpers import served
+from tests.objects.helpers import connect, kill
 from tests.objects.model import content
 
 
@@ -80,7 +87,7 @@ def test_a_client_is_pickled(fs):
 
 def test_a_file_that_is_being_written_stays_with_its_process(fs):
     """A forked process neither appends to it nor names or drops it; it writes objects of its own."""
-    file = fs.open("objects/mine", "wb", block_size=512)
+    file: Any = fs.open("objects/mine", "wb", block_size=512)
     file.write(b"m" * 5000)
 
     def work() -> None:
@@ -102,3 +109,78 @@ def test_a_connection_belongs_to_its_process(target):
         assert in_fork(lambda: host.identify(1))[0] == "ForeignProcess"
         assert in_fork(host.close)[0] == "NoneType"
         assert host.identify(1) == before
+
+
+LEASE = 12.0
+"""Seconds; a client whose connection has ended has lost its claims after a sixtieth."""
+
+
+def _client(target) -> FlashFileSystem:
+    return connect(target, lease=LEASE)
+
+
+def _crash(target, data: bytes = b"x" * 700) -> None:
+    """A client is killed while it writes an object."""
+    one = _client(target)
+    file: Any = one.open("objects/never", "wb", block_size=512)
+    file.write(data)
+    kill(one, file)
+
+
+def test_clients_that_crash_lock_nobody_out():
+    """There are more of them than active zones. The next client waits for no lease.
+
+    A client that crashes takes the zone of the one before, so the zones do not run out.
+    """
+    with served("tiny", node="objects") as target:
+        for _ in range(preset("tiny").max_active + 3):
+            _crash(target)
+        began = time.monotonic()
+        late = _client(target)
+        late.pipe("objects/x", b"x" * 50_000)
+        assert late.cat("objects/x") == b"x" * 50_000 and late.ls("objects", detail=False) == ["objects/x"]
+        assert time.monotonic() - began < LEASE / 4
+        late.close()
+
+
+def test_full_of_zones_of_clients_that_crashed():
+    """Their data have no names: the room is there at once."""
+    with served("tiny", node="objects") as target:
+        for _ in range(5):
+            _crash(target, bytes(2 * 24 * 512))
+        late = _client(target)
+        late.pipe("objects/x", b"x" * 9 * 24 * 512)
+        assert len(late.cat("objects/x")) == 9 * 24 * 512
+        late.close()
+
+
+def test_a_client_whose_connection_broke_keeps_its_zones():
+    """It renews its claims before another one misses it for long."""
+    with served("tiny", node="objects") as target:
+        slow, other = _client(target), _client(target)
+        file: Any = slow.open("objects/slow", "wb", block_size=512)
+        file.write(b"s" * 5000)
+        other.pipe("objects/other", b"o" * 1000)
+        slow.store._session.close()  # the next command opens another connection
+        file.write(b"s" * 5000)
+        time.sleep(LEASE / 30)
+        with pytest.raises(OSError, match=r"full.*; other clients have \d zones"):
+            other.pipe("objects/large", bytes(10 * 24 * 512))
+        file.close()
+        assert slow.cat("objects/slow") == b"s" * 10_000
+        slow.close()
+        other.close()
+
+
+def test_a_target_that_lists_no_controllers(monkeypatch):
+    """Any target of zoned namespaces will do: claims end with the lease."""
+    monkeypatch.setattr(Session, "controllers", lambda self: None)
+    with served("tiny", node="objects") as target:
+        for _ in range(5):
+            _crash(target, bytes(2 * 24 * 512))
+        late = _client(target)
+        with pytest.raises(OSError, match=r"full.*; other clients have \d+ zones, until 12 s after"):
+            late.pipe("objects/x", bytes(9 * 24 * 512))
+        late.store.leases.seconds = 0.0
+        late.pipe("objects/x", bytes(9 * 24 * 512))
+        late.close()

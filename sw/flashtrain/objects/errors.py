@@ -29,7 +29,8 @@ class ClaimLost(ObjectsError):
     """Another client took the zones of data that had no name yet."""
 
     def __init__(self, path: str, lease: float) -> None:
-        text = f"{path}: no byte was written for {lease:g} s, and another client took its zones"
+        why = f"no byte was written for {lease:g} s, or the connection broke"
+        text = f"{path}: {why}, and another client took its zones"
         super().__init__(errno.ESTALE, text)
 
 

@@ -212,7 +212,7 @@ class Names:
             return False
         connection, dirty = self._session.number, self._dirty(zone)
         after.zones.pop(self._key(zone), None)
-        after.zones.update({key: after.note(key).claimed(self._leases.owner) for key in dirty})
+        after.zones.update({key: self._leases.claimed(after.note(key)) for key in dirty})
         record = Record(Kind.SNAPSHOT, epoch, after.sequence, token, after.packed())
         parts = packed(record, self._stream.block_bytes, self._most_bytes)
         self._require_room(parts, change, self._report[zone].capacity)

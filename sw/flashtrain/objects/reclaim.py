@@ -36,7 +36,7 @@ class Reclaim:
             try:
                 found, length = self._space.append(stream, data)
             except NoRoom:
-                if not self._make(stream):
+                if not (self._make(stream) or self._space.await_missed(stream)):
                     raise self._full(stream, len(data) // stream.block_bytes) from None
             else:
                 placed, data = placed + found, data[length:]
@@ -82,7 +82,7 @@ class Reclaim:
         """Claims of zones, whose data no longer count."""
         following = state.sequence + 1
         return Change(
-            zones={key: state.note(key).claimed(self._leases.owner)._replace(freed=following) for key in keys}
+            zones={key: self._leases.claimed(state.note(key))._replace(freed=following) for key in keys}
         )
 
     def _reset(self, stream: Stream, keys: list[ZoneKey], connection: int) -> None:

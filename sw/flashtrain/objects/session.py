@@ -69,6 +69,19 @@ class Session(Inherited):
     def is_open(self) -> bool:
         return self._host is not None
 
+    @property
+    def controller(self) -> int:
+        """The number of the controller of the connection; -1 without one."""
+        return -1 if self._host is None else self._host.controller
+
+    def controllers(self) -> set[int] | None:
+        """The controllers that are connected to the target; None of a target that does not list them."""
+        try:
+            with self.commands() as host:
+                return host.controllers()
+        except CommandFailed:
+            return None
+
     @contextmanager
     def commands(self, only: int | None = None) -> Iterator[Host]:
         """The host, for commands of the block. ConnectionError if the target does not answer.

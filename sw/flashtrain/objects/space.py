@@ -31,7 +31,7 @@ class Space:
         self._current: dict[int, ZoneKey] = {}
         self._rooms: dict[ZoneKey, int] = {}
         self._claimed: set[ZoneKey] = set()
-        self._beat = 0.0
+        self._beat, self._shown = 0.0, -1  # the last sign of life: its time and its controller
 
     def append(
         self, stream: Stream, data: memoryview, reserve: bool = False, without: ZoneKey | None = None
@@ -50,9 +50,11 @@ class Space:
             try:
                 placed = stream.append(key.zone, part)
             except StreamRefused as refused:
-                if refused.status in _TOO_MANY:
-                    raise
                 self._current.pop(stream.nsid)  # full, out of service, or taken by another client
+                if refused.status in _TOO_MANY:
+                    self._give_back(key)
+                    if not self.await_missed(stream):
+                        raise
                 continue
             self._rooms[key] -= len(part) // stream.block_bytes
             if not self._rooms[key]:
@@ -80,19 +82,36 @@ class Space:
         keys = {ZoneKey(stream.nsid, stream.zone_of(extent)) for extent in extents}
         return all(state.note(key).owner == self._leases.owner for key in keys)
 
+    def _give_back(self, key: ZoneKey) -> None:
+        """End the claim to a zone that has no data of this client."""
+        self._claimed.discard(key)
+        self._names.commit(lambda state: Change(zones=state.released([key], self._leases.owner)))
+
+    def await_missed(self, stream: Stream) -> bool:
+        """Wait for the end of claims whose owners are gone; False if there are none."""
+        if not self._leases.missed(self._names.sync(), stream.nsid):
+            return False
+        while self._leases.missed(self._names.sync(), stream.nsid):
+            time.sleep(self._leases.grace / 8)
+        return True
+
     def _show_life(self) -> None:
-        """Renew the claims in time."""
-        if self._claimed and time.monotonic() - self._beat > self._leases.seconds / 3:
+        """Renew the claims in time, and when there is another connection."""
+        silent = time.monotonic() - self._beat
+        if self._claimed and (silent > self._leases.seconds / 3 or self._shown != self._leases.controller):
             self._names.commit(
                 lambda state: Change(
                     zones={
-                        key: state.note(key).claimed(self._leases.owner)
+                        key: self._leases.claimed(state.note(key))
                         for key in self._claimed
                         if state.note(key).owner == self._leases.owner
                     }
                 )
             )
-            self._beat = time.monotonic()
+            self._note_beat()
+
+    def _note_beat(self) -> None:
+        self._beat, self._shown = time.monotonic(), self._leases.controller
 
     def _zone(self, stream: Stream, reserve: bool, without: ZoneKey | None) -> ZoneKey:
         """The zone to append to."""
@@ -107,13 +126,13 @@ class Space:
         def build(state: State) -> Change:
             key, room = self._choose(stream, state, stream.report(), reserve, without)
             chosen[:] = [(key, room)]
-            return Change(zones={key: state.note(key).claimed(self._leases.owner)})
+            return Change(zones={key: self._leases.claimed(state.note(key))})
 
         self._names.commit(build)
         key, room = chosen[0]
         self._rooms[key] = room
         self._claimed.add(key)
-        self._beat = time.monotonic()
+        self._note_beat()
         return key
 
     def _choose(

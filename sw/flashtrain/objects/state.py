@@ -51,14 +51,16 @@ class ZoneNote(NamedTuple):
     - owner: the client that appends to it or resets it, and nobody else; empty: none.
     - beat: changes with each sign of life of the owner.
     - freed: the sequence number of the change after which the zone was reset for the last time.
+    - controller: that of the owner's connection.
     """
 
     owner: str = ""
     beat: int = 0
     freed: int = 0
+    controller: int = -1
 
-    def claimed(self, owner: str) -> "ZoneNote":
-        return self._replace(owner=owner, beat=self.beat + 1)
+    def claimed(self, owner: str, controller: int) -> "ZoneNote":
+        return self._replace(owner=owner, beat=self.beat + 1, controller=controller)
 
     def released(self) -> "ZoneNote":
         return self._replace(owner="")

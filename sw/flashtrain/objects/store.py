@@ -48,7 +48,7 @@ class Store(Inherited):
         self._names_stream = names
         self._session = Session(target)
         self._streams = Streams(self._session)
-        self.leases = Leases(target.lease)
+        self.leases = Leases(self._session, target.lease)
         self.names = Names(self._session, lambda: self._streams.named(names), self.leases)
         self._space = Space(self.names, self.leases)
         self._reclaim = Reclaim(self._session, self.names, self.leases, self._space)

@@ -4,8 +4,8 @@ The root is the note of the stream, so it changes in one record of the journal. 
 
 - root: `FTN2`, and JSON `[next number, [segment, ...]]`, the oldest segment first.
 - segment: `[[lba, blocks, ...], offset, nbytes, crc, parity]`: the extents of its append, the place of its
-  bytes in that, their CRC-32, and the place of their parity (`parity.py`). The parity has a page of its own, so
-  a segment can be read when one page is lost.
+  bytes in that, their CRC-32, and the place of their parity (`parity.py`). The parity has a page of its own,
+  so a segment can be read when one page is lost.
 - bytes of a segment: JSON `{name: row, ...}`, compressed (RFC 1950). A row is null for a name that is gone,
   or `[number, dtype, shape, crc, [address, nbytes, ...]]`; a negative address is relative (`Run`).
 

@@ -4,7 +4,7 @@ NVM Express Base 2.0, section 5.17; NVM Command Set 1.0, section 4.1.5; ZNS 1.1,
 """
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
@@ -23,6 +23,7 @@ STRUCTURE_BYTES = 4096
 IN_CAPSULE_BYTES = 16 << 10
 KEEP_ALIVE_GRANULARITY = 10  # in units of 100 ms
 NVM, ZONED = 0, 2
+_MOST_LISTED = 2047
 MODEL = "flashtrain flash memory system"
 
 
@@ -37,16 +38,22 @@ class Structure(IntEnum):
     CONTROLLER_OF_SET = 0x06
     ACTIVE_NAMESPACES_OF_SET = 0x07
     INDEPENDENT_NAMESPACE = 0x08
+    CONTROLLERS = 0x13
     COMMAND_SETS = 0x1C
 
 
 class Identify:
-    """The structures of one subsystem. `limits` are the open and active zones of a namespace, at most."""
+    """The structures of one subsystem.
+
+    - controllers: the numbers of the controllers that hosts are connected to.
+    - limits: the open and active zones of a namespace, at most.
+    """
 
     def __init__(
         self, settings: Settings, serial: str, namespaces: dict[int, Namespace], exponent: int,
-        limits: tuple[int, int],
+        limits: tuple[int, int], controllers: Callable[[], Iterable[int]],
     ) -> None:  # fmt: skip
+        self._controllers = controllers
         self._settings = settings
         self._serial = serial
         self._namespaces = namespaces
@@ -65,6 +72,10 @@ class Identify:
                 return self._list(entry.nsid, self._namespaces if command_set == ZONED else ())
             case Structure.CONTROLLER_OF_SET if command_set in (NVM, ZONED):
                 return self._padded(b"")  # no limits beside MDTS
+            case Structure.CONTROLLERS:
+                first = entry.dword_10 >> 16
+                listed = sorted(number for number in self._controllers() if number >= first)[:_MOST_LISTED]
+                return self._padded(struct.pack(f"<{1 + len(listed)}H", len(listed), *listed))
             case Structure.COMMAND_SETS:
                 return self._padded(struct.pack("<Q", 1 << NVM | 1 << ZONED))
             case (

@@ -43,14 +43,15 @@ class Subsystem:
         self.namespaces = namespaces_of(device, self.serial)
         self.exponent = transfer_exponent(device)
         config = device.config
+        self.controllers: dict[int, Controller] = {}
         self.identify = Identify(
-            settings, self.serial, self.namespaces, self.exponent, (config.max_open, config.max_active)
-        )
+            settings, self.serial, self.namespaces, self.exponent, (config.max_open, config.max_active),
+            lambda: (one.number for one in self.controllers.values() if not one.discovery),
+        )  # fmt: skip
         self.io = IoCommands(device, self.namespaces, 4096 << self.exponent)
         self.thread = DeviceThread(device, say)
         self.traffic = Traffic()
         self.refusals = Refusals()
-        self.controllers: dict[int, Controller] = {}
         self.port = settings.port
         self._tasks: set[asyncio.Future[None]] = set()
         self._started = time.monotonic()
