@@ -226,6 +226,9 @@ def test_files_include_files_and_use_the_environment(tmp_path, monkeypatch):
     (tmp_path / "loop.fio").write_text("include loop.fio\n")
     with pytest.raises(JobError, match="include: more than 8 files within each other"):
         load_jobs(tmp_path / "loop.fio", {})
+    (tmp_path / "many.fio").write_text("include common/base.fio\n" * 65)
+    with pytest.raises(JobError, match=r"many\.fio:65 include: more than 64 files"):
+        load_jobs(tmp_path / "many.fio", {})
 
 
 def test_every_option_of_fio_has_one_standing():

@@ -94,6 +94,15 @@ def _examples(*names: str) -> Callable[[Path], None]:
     return write
 
 
+_TABLES = {
+    "msr": "128166372003061629,hm,1,Read,383496192,32768,413",
+    "alibaba": "3,R,126703644672,4096,1577808000000046",
+    "tencent": "1538323200,12910952,128,0,1063",
+    "spc": "0,20941264,8192,W,0.551706",
+}
+"""A line of each format that is only read."""
+
+
 def _traces(folder: Path) -> None:
     records = [TraceRecord(1000 * k, 8 * k, 8, Operation.WRITE) for k in range(6)]
     records += [TraceRecord(9000, 0, 8, Operation.READ), TraceRecord(9500, 0, 0, Operation.FLUSH)]

@@ -1,9 +1,13 @@
 """Each limit of the readers, in time and memory; and that what lies within it is read."""
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import os
 import pickle
+import tarfile
 import time
 import tracemalloc
 import zipfile
@@ -23,6 +27,7 @@ from flashtrain.reading import (
     read_toml,
     repeated,
     toml_value,
+    unpacked,
 )
 from flashtrain.reading.arrays import read_arrays
 from flashtrain.reading.errors import ContentError
@@ -163,6 +168,48 @@ def test_an_error_crosses_processes():
     assert str(error) == "a.json:3: is none" and error.line == 3
 
 
+def test_packed_lines(tmp_path, monkeypatch):
+    path = tmp_path / "lines"
+    text = b"a line\n" * 100_000
+    for pack in (gzip.compress, bz2.compress, lzma.compress):
+        path.write_bytes(pack(text))
+        assert sum(1 for _ in read_lines(path)) == 100_000
+        path.write_bytes(pack(text)[:-20])
+        with pytest.raises(InputError, match="lines: is damaged: "):
+            list(read_lines(path))
+    path.write_bytes(lzma.compress(text) * 2)
+    with pytest.raises(InputError, match="bytes behind its stream; expected one stream"):
+        list(read_lines(path))
+    path.write_bytes(lzma.compress(text, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]))
+    with pytest.raises(InputError, match="Memory usage limit exceeded"):
+        list(read_lines(path))
+    monkeypatch.setattr(unpacked, "MOST_LINES_BYTES", 1 << 16)
+    path.write_bytes(gzip.compress(text))
+    with pytest.raises(InputError, match="lines: unpacks to more than 65,536 bytes"):
+        list(read_lines(path))
+
+
+def test_archives(tmp_path):
+    path, content = tmp_path / "a.tar", tmp_path / "content"
+    content.write_text("a line\n" * 3)
+    member = tarfile.TarInfo("x")
+    member.pax_headers = {"GNU.sparse.size": "1" * 5000, "GNU.sparse.map": "x,1"}
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(member)
+    with pytest.raises(InputError, match="is a damaged archive"):
+        list(read_lines(path))
+    with tarfile.open(path, "w") as archive:
+        archive.add(content, "x")
+    path.write_bytes(path.read_bytes()[:520])
+    with pytest.raises(InputError, match="is a damaged archive: "):
+        list(read_lines(path))
+    with tarfile.open(path, "w") as archive:
+        archive.add(content, "x")
+        archive.add(content, "y")
+    with pytest.raises(InputError, match="holds 'x', 'y'; expected one file"):
+        list(read_lines(path))
+
+
 def _npy(descr: str, shape: str, data: bytes = b"") -> bytes:
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + data
@@ -177,6 +224,7 @@ def _npy(descr: str, shape: str, data: bytes = b"") -> bytes:
             "has 16 bytes of data; expected 4,000,000,000",
         ),
         (_npy("'<f4'", "(-1,)"), "has a shape of 1 lengths"),
+        (_npy("'<f4'", "(True,)", bytes(4)), "has a shape of 1 lengths"),
         (_npy("'<f4'", f"({'1,' * 70})", bytes(4)), "has a shape of 70 lengths"),
         (_npy("'<f4'", "(" + "9" * 5000 + ",)"), "has no header of a .npy file"),
         (_npy("'|O'", "(1,)", pickle.dumps([1])), "has Python objects, which would be unpickled"),

@@ -102,7 +102,7 @@ def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         shape, in_fortran_order, dtype = read(stream)
     except Exception as error:  # whatever a literal of somebody's makes of Python's parser
         raise ContentError("has no header of a .npy file of version 1 or 2") from error
-    if len(shape) > 32 or not all(0 <= length <= MOST_ARRAY_BYTES for length in shape):
+    if len(shape) > 32 or not all(type(n) is int and 0 <= n <= MOST_ARRAY_BYTES for n in shape):
         raise ContentError(f"has a shape of {len(shape)} lengths; expected 32 at most, each from 0")
     return shape, in_fortran_order, dtype
 

@@ -12,6 +12,8 @@ MOST_LINES_BYTES = 1 << 30
 """Of a file that is read line by line: a trace, or the journal of a sweep."""
 MOST_LINE_BYTES = 64 << 10
 """Of each of its lines."""
+MOST_XZ_BYTES = 256 << 20
+"""Memory that xz takes to unpack a file."""
 
 MOST_JSON_DEPTH = 64
 """Objects and lists inside each other."""

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ from .options import OPTIONS, job_of
 GLOBAL = "global"
 MOST_INCLUDES = 8
 """Files within files."""
+MOST_FILES = 64
+"""Included files together: of two that include each other twice there would be 256."""
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
@@ -70,7 +73,7 @@ def load_jobs(path: Path, over: Mapping[str, str]) -> list[Job]:
     above, common = _values(over), Values()
     sections: list[tuple[str, str, Values]] = []
     name, values = "", common
-    for place, text in _lines(path, 0):
+    for place, text in _lines(path, 0, count(1)):
         if text[0] == "[":
             name = text[1:-1].strip()
             if text[-1] != "]" or not name:
@@ -105,7 +108,7 @@ def _values(options: Mapping[str, str]) -> Values:
     return values
 
 
-def _lines(path: Path, depth: int) -> Iterator[Line]:
+def _lines(path: Path, depth: int, included_files: Iterator[int]) -> Iterator[Line]:
     """The lines of a file and of those that it includes, which are relative to its folder."""
     if depth > MOST_INCLUDES:
         raise JobError(str(path), "include", f"more than {MOST_INCLUDES} files within each other")
@@ -116,7 +119,9 @@ def _lines(path: Path, depth: int) -> Iterator[Line]:
             included = path.parent / rest.strip()
             if not included.is_file():
                 raise JobError(f"{path}:{number}", "include", f"no file {str(included)!r}")
-            yield from _lines(included, depth + 1)
+            if next(included_files) > MOST_FILES:
+                raise JobError(f"{path}:{number}", "include", f"more than {MOST_FILES} files")
+            yield from _lines(included, depth + 1, included_files)
         elif text:
             yield Line(f"{path}:{number}", text)
 

@@ -63,6 +63,8 @@ class Devices:
 
 
 ONE_DEVICE = Devices()
+MOST_DEVICES = 4096
+"""Devices of a file."""
 SPREAD_SECTORS = 2048
 """Devices that are spread begin at multiples of 1 MiB."""
 
@@ -83,17 +85,23 @@ class BlockTrace:
     def of(cls, path: Path, numbered: Iterable[tuple[int, TraceRecord]]) -> "BlockTrace":
         """A trace of (line, record). Equal times keep their order; devices are spread."""
         numbers: dict[str, int] = {}
+
+        def row(line: int, record: TraceRecord) -> tuple[int, int, tuple[int, ...]]:
+            number = numbers.setdefault(record.device, len(numbers))
+            if number == MOST_DEVICES:
+                raise TraceError(path, f"more than {MOST_DEVICES:,} devices", line)
+            return line, number, record[:4]
+
         rows = np.fromiter(
-            (
-                (line, numbers.setdefault(record.device, len(numbers)), record[:4])
-                for line, record in numbered
-            ),
+            (row(line, record) for line, record in numbered),
             [("line", "<i8"), ("device", "<i8"), ("record", RECORD)],
         )
         rows = rows[np.argsort(rows["record"]["time"], kind="stable")]
         records = rows["record"]
         ends = np.zeros(len(numbers) + 1, np.int64)
         np.maximum.at(ends, rows["device"] + 1, records["lba"] + records["sectors"])
+        if sum(ends.tolist()) > MOST:
+            raise TraceError(path, f"{sum(ends.tolist())} sectors of all devices; expected at most {MOST}")
         bases = np.cumsum(-(-ends // SPREAD_SECTORS) * SPREAD_SECTORS)
         records["lba"] += bases[rows["device"]]
         return cls(path, records, rows["line"], dict(zip(numbers, bases.tolist(), strict=False)))
