@@ -248,3 +248,14 @@ def test_table():
 )
 def test_byte_count(count, text):
     assert byte_count(count) == text
+
+
+def test_names_of_others_do_not_move_the_terminal(capsys):
+    """Control characters, marks of direction and halves of characters are shown, and not sent."""
+    console = Console()
+    for write in (console.say, console.step, console.error, console.progress):
+        write("host \x1b]0;title\x07\x9b2J\u202e\udc80 \u00b5s, 10\u00a0%")
+    console.say("two\nlines")
+    out, err = capsys.readouterr()
+    assert out == "host \\x1b]0;title\\x07\\x9b2J\\u202e\\udc80 \u00b5s, 10\u00a0%\ntwo\nlines\n"
+    assert err.count("\\x1b]0;title\\x07\\x9b2J\\u202e\\udc80") == 3 and err.count("\n") == 3

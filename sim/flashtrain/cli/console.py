@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TextIO
+from unicodedata import category
 
 SECONDS_BETWEEN_LINES = 5.0
 """Where stderr is no terminal, progress is a line now and then."""
@@ -69,7 +70,7 @@ class Console:
     def say(self, text: str = "") -> None:
         """A line of the result, or several."""
         self._clear()
-        (self._stderr if self.as_json else self._stdout).write(f"{text}\n")
+        (self._stderr if self.as_json else self._stdout).write(f"{shown(text)}\n")
 
     def document(self, content: Mapping[str, object] | list[object]) -> None:
         """The result for machines; nothing without `--json`."""
@@ -79,10 +80,11 @@ class Console:
     def step(self, text: str) -> None:
         """The work that begins now and may take a while."""
         self._clear()
-        self._stderr.write(f"# {text}\n")
+        self._stderr.write(f"# {shown(text, keep='')}\n")
 
     def progress(self, text: str) -> None:
         """The progress so far: on a terminal in place, else a line every few seconds."""
+        text = shown(text, keep="")
         if self._live:
             self._stderr.write(f"\r{text:<{self._width}}")
             self._width = len(text)
@@ -101,9 +103,25 @@ class Console:
             self._width = 0
 
 
+def shown(text: str, keep: str = "\n") -> str:
+    """The text as a terminal may have it: characters that show nothing are escaped, except those to `keep`.
+
+    Names of hosts, files and streams come from others, and would move the cursor or set a title.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c in keep or category(c)[0] in "LMNPS" or category(c) == "Zs" else _code(c) for c in text
+    )
+
+
+def _code(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode()
+
+
 def one_line(text: str) -> str:
     """The text in a line of at most `MOST_OF_AN_ERROR` characters: of a longer one begin and end."""
-    line = " ".join(text.split())
+    line = shown(" ".join(text.split()), keep="")
     if len(line) <= MOST_OF_AN_ERROR:
         return line
     half = MOST_OF_AN_ERROR // 2 - 3

@@ -61,9 +61,9 @@ class Framing(asyncio.Protocol):
     - writable: the host takes data.
     - ended: the end has begun; nothing more is received.
 
-    `stalled_seconds` limits three times: until the host is admitted, from a PDU's first byte to its last, and
-    in which the host takes no data (:meth:`overdue`). Until the host is admitted, PDUs are small and few
-    answers wait for it.
+    `stalled_seconds` limits the time until the host is admitted, and that from a PDU's first byte to its
+    last. It also limits the time in which the host takes no data: see :meth:`overdue`. Until the host is
+    admitted, PDUs are small and few answers wait for it.
     """
 
     def __init__(self, queue: Commands, stalled_seconds: float) -> None:
