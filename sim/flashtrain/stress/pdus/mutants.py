@@ -18,6 +18,7 @@ from flashtrain.nvme.wire.pdu import (
 )
 from flashtrain.spec import Opcode
 
+REQUEST = connection_pdu(PduType.IC_REQUEST, Connection(0, 0, 0, 0))
 HOST = "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-0000000000ff"
 _OPCODES = (*AdminOpcode, *Opcode)
 _INTERESTING = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF)
@@ -34,7 +35,7 @@ class Mutants:
         """The PDUs of one connection: mostly a start as it should be, then anything."""
         rng, pdus = self._rng, []
         if rng.random() < 0.95:
-            pdus.append(connection_pdu(PduType.IC_REQUEST, Connection(0, 0, 0, 0)))
+            pdus.append(REQUEST)
         if rng.random() < 0.9:
             entry, data = connect_command(0, 32, 0xFFFF, self._subsystem, HOST)
             pdus.append(capsule(entry._replace(sgl_type=SglType.IN_CAPSULE, sgl_length=len(data)), data))
