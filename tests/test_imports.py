@@ -25,7 +25,7 @@ ALLOWED = {
     "reading": set(),
     "spec": {"reading"},
     "writing": {"spec"},
-    "rtl": {"spec"},
+    "rtl": {"reading", "spec"},
     "native": {"reading", "spec"},
     "numerics": {"spec", "native"},
     "host": {"reading", "spec", "numerics", "writing"},

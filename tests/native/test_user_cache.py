@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from flashtrain.native.user_cache import (
     using_cache,
 )
 from flashtrain.spec.errors import ToolError
+
+NOBODY = 65_534
 
 SOURCE = 'extern "C" int answer() { return 42; }\n'
 
@@ -174,13 +177,33 @@ def test_the_folder_of_the_user(monkeypatch, tmp_path):
         assert default_folder() == tmp_path / "home" / ".cache" / "flashtrain"
 
 
-def test_a_user_without_a_folder(monkeypatch, tmp_path):
-    """`access` says of root that all may be written, so it is asked for another user here."""
+@pytest.mark.parametrize("why", ["unwritable", "open to others", "no home", "relative home", "another's"])
+def test_a_user_without_a_folder(monkeypatch, tmp_path, why):
+    """Such a user has a folder among temporary files, and none in the current folder."""
+    temporary = tmp_path / "temporary files"
+    temporary.mkdir()
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert default_folder() == tmp_path / "build" / "cache"
+    assert default_folder() == tmp_path / "home" / ".cache" / "flashtrain"
+    if why == "unwritable":
+        monkeypatch.setattr(os, "access", lambda path, mode: False)  # of root it says that all may be
+    elif why == "open to others":
+        (tmp_path / "home").chmod(0o777)
+    elif why == "no home":
+        monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # neither HOME nor an account
+    elif why == "relative home":
+        monkeypatch.setenv("HOME", "home")
+    elif os.geteuid() == 0:
+        os.chown(tmp_path / "home", NOBODY, 0)
+    else:
+        pytest.skip("only root has the home of another, as in containers")
+    folder = default_folder()
+    assert folder == temporary / f"flashtrain-{os.geteuid()}"
+    make(UserCache(folder), "a", Builds())
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_another_cache_in_a_block(tmp_path):

@@ -7,8 +7,10 @@ import fcntl
 import hashlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
+from flashtrain.reading.ownership import require_own_file
 from flashtrain.spec.errors import FlashtrainError
 
 BUILD = Path("build")
@@ -56,8 +58,10 @@ def write_sources(files: Mapping[str, str], folder: Path) -> list[Path]:
 def build_once(folder: Path, build: Callable[[], None]) -> None:
     """Call `build`, which fills the empty `folder`, unless an earlier call for this folder has succeeded.
 
-    Other processes that want the same folder wait.
+    Other processes that want the same folder wait. Raises `ForeignFile` if others can write to `folder`.
     """
+    with suppress(FileNotFoundError):
+        require_own_file(folder, folder.lstat())
     done = folder / _DONE
     if done.exists():
         return
@@ -67,6 +71,6 @@ def build_once(folder: Path, build: Callable[[], None]) -> None:
         if done.exists():
             return
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        folder.mkdir(0o700)
         build()
         done.touch()

@@ -1,13 +1,16 @@
 """The record of an entry of the user's cache: its origin, and its files as they were built."""
 
 import json
+import os
 import time
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from flashtrain.reading import Node, read_document
+from flashtrain.reading.ownership import require_own_file
 
 _FORMAT = 1
 _BLOCK = 512
@@ -35,6 +38,7 @@ class Record:
 
     def save(self, path: Path) -> None:
         draft = path.with_suffix(".new")
+        draft.touch(0o600)
         draft.write_text(json.dumps({"format": _FORMAT, **asdict(self)}))
         draft.replace(path)
 
@@ -52,7 +56,10 @@ class Record:
         return read_document(path, _record)
 
     def damage(self, folder: Path) -> str | None:
-        """The first file that is not as it was built."""
+        """The first file that is not as it was built. Raises `ForeignFile` for one that others can change."""
+        for place in {parent for name in self.files for parent in Path(name).parents}:
+            with suppress(FileNotFoundError):
+                require_own_file(folder / place, (folder / place).stat())
         for name, expected in self.files.items():
             try:
                 found = _size_and_check(folder / name)
@@ -83,5 +90,7 @@ def _file(node: Node) -> tuple[int, int]:
 
 
 def _size_and_check(path: Path) -> tuple[int, int]:
-    size = path.stat().st_size
-    return size, zlib.crc32(path.read_bytes()) if path.suffix == ".so" else 0
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        require_own_file(path, status)
+        return status.st_size, zlib.crc32(file.read()) if path.suffix == ".so" else 0

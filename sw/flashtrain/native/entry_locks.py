@@ -66,7 +66,7 @@ class EntryLocks:
         return self._shared
 
     def _open(self) -> int:
-        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _lock(descriptor: int, kind: int, name: str, wait: bool) -> bool:

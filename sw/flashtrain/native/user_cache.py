@@ -9,17 +9,18 @@ import errno
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
-from flashtrain.native.build_cache import BUILD
 from flashtrain.native.cache_record import Record
 from flashtrain.native.entry_locks import EntryLocks
 from flashtrain.reading import InputError, read_text
+from flashtrain.reading.ownership import make_private, require_own, users_caches, withdraw_write
 from flashtrain.spec.errors import FlashtrainError, ToolError
 
 GIB = 1 << 30
@@ -64,12 +65,14 @@ class Entry:
 class UserCache:
     """The cache in `folder`, which need not exist.
 
+    Its content is loaded and run: `ForeignFile` is raised if anyone but this user and root can write to it.
+
     Entries that a process has asked for stay until it ends. Of the others, those go first that were not used
     for the longest time, as soon as all together exceed the limit.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder.absolute()
+        self.folder = Path(os.path.realpath(folder))
         self._locks = EntryLocks(self.folder / _LOCKS)
         self._held: set[str] = set()
         self._mutex = RLock()
@@ -89,7 +92,7 @@ class UserCache:
 
         with self._explained():
             self._make_folder()
-            (self.folder / kind).mkdir(exist_ok=True)
+            (self.folder / kind).mkdir(0o700, exist_ok=True)
             while not self.hold(path):
                 with self._locks.alone(_build_lock(path), waiting):
                     damage = self._damage(path)
@@ -195,6 +198,7 @@ class UserCache:
 
     def _is_cache(self) -> bool:
         """Whether the folder was made for a cache: nothing is removed from others."""
+        self._require_own(self.folder)
         try:
             return read_text(self.folder / _TAG) == _TAG_TEXT
         except InputError:
@@ -205,15 +209,21 @@ class UserCache:
 
         Raises `CacheError` for a folder with other files.
         """
+        make_private(self.folder)
         if self._is_cache():
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
         # Other processes may be about to do the same.
         if any(not path.name.startswith(_TAG) for path in self.folder.iterdir()) and not self._is_cache():
             raise CacheError(
                 f"{self.folder} has other files than those of a cache: --cache-dir names a new folder"
             )
         _replace(self.folder / _TAG, _TAG_TEXT)
+
+    def _require_own(self, path: Path) -> None:
+        """Raise `ForeignFile` if others can change what is at `path`, which may be absent, in the cache."""
+        for place in {self.folder, Path(os.path.realpath(path))}:
+            with suppress(FileNotFoundError):
+                require_own(place)
 
     def _paths(self) -> list[str]:
         if not self._is_cache():
@@ -224,6 +234,8 @@ class UserCache:
         """None for an intact entry, an empty text for none, else what is wrong with it."""
         if not self.has(path):
             return ""
+        self._require_own(self.folder / path)
+        self._require_own(self.folder / path / _RECORD)
         try:
             return Record.load(self.folder / path / _RECORD).damage(self.folder / path)
         except InputError:
@@ -232,10 +244,11 @@ class UserCache:
     def _fill(self, path: str, what: str, build: Callable[[Path], None], work: int) -> None:
         folder = self.folder / path
         _delete(folder)
-        folder.mkdir()
+        folder.mkdir(0o700)
         begun = time.monotonic()
         try:
             build(folder)
+            withdraw_write(folder)
             Record.of(folder, what, time.monotonic() - begun, work).save(folder / _RECORD)
             self._has_grown = True
         except (OSError, ToolError) as error:
@@ -282,20 +295,11 @@ class UserCache:
 
 
 def default_folder() -> Path:
-    """`flashtrain` in the folder that XDG names for caches.
-
-    A user who cannot write there, such as a service, has it in the current folder.
-    """
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(named).is_absolute():  # the specification has others ignored
-        return Path(named) / "flashtrain"
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return (BUILD / "cache").resolve()
-    place = home / ".cache" / "flashtrain"
-    existing = next(folder for folder in (place, *place.parents) if folder.exists())
-    return place if os.access(existing, os.W_OK) else (BUILD / "cache").resolve()
+    """`flashtrain` among the caches of the user; without such, a folder among the temporary files."""
+    caches = users_caches()
+    if caches is None:
+        return Path(tempfile.gettempdir(), f"flashtrain-{os.geteuid()}")
+    return caches / "flashtrain"
 
 
 _selected: UserCache | None = None

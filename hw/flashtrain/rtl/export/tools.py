@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from flashtrain.reading.ownership import users_caches
 from flashtrain.spec.errors import ToolError
 
 
@@ -41,7 +42,7 @@ def verilator_environment() -> dict[str, str]:
     environment["PATH"] = f"{root / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     # A `make` around us would hand its options, and a job server that is not there, to the one below.
     environment.pop("MAKEFLAGS", None)
-    if shutil.which("ccache"):
+    if shutil.which("ccache") and users_caches() is not None:  # it would end without its cache
         environment["OBJCACHE"] = "ccache"
         # Headers are new in each build, and the folder that it happens in must not matter.
         environment["CCACHE_SLOPPINESS"] = "time_macros,include_file_mtime,include_file_ctime,pch_defines"

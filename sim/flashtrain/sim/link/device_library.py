@@ -11,6 +11,7 @@ from typing import Any
 
 from flashtrain.host.errors import DeviceClosed
 from flashtrain.host.process import ProcessOwned
+from flashtrain.reading.ownership import require_own
 
 _U32, _U64, _I32, _POINTER = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int32, ctypes.c_void_p
 
@@ -63,7 +64,8 @@ class DeviceLibrary(ProcessOwned):
     A library holds one device in its static data, so each instance loads a copy. The file of the copy is
     deleted as soon as it is loaded: nothing is left behind however the process ends. Calls from several
     threads run one after the other. :class:`DeviceClosed` for every call after :meth:`unload`, and
-    :class:`ForeignProcess` in a forked process.
+    :class:`ForeignProcess` in a forked process. Raises `ForeignFile` if another user can replace what is in
+    the folder for temporary files.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,6 +74,7 @@ class DeviceLibrary(ProcessOwned):
             with path.open("rb") as library:
                 shutil.copyfileobj(library, copy)
             copy.flush()
+            require_own(Path(copy.name).resolve())
             self._library: ctypes.CDLL | None = ctypes.CDLL(copy.name)
         for name, (result, arguments) in _SIGNATURES.items():
             self.declare(name, result, arguments)

@@ -22,6 +22,7 @@ from amaranth.lib import wiring
 from flashtrain.native.build_cache import BUILD, build_once, content_key
 from flashtrain.rtl.export.systemverilog import to_rtlil
 from flashtrain.sim.synthesis.ecp5_memory import absorb_registers
+from flashtrain.sim.yowasp import yowasp_environment
 from flashtrain.spec.errors import ToolError
 
 _DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
@@ -190,7 +191,9 @@ def _without_brackets(text: str) -> str:
 def _run(command: Sequence[str], folder: Path, result: str) -> None:
     # The tools for WebAssembly see nothing but the folder they are called in.
     with (folder / "log").open("w") as log:
-        done = subprocess.run(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            command, cwd=folder, env=yowasp_environment(), stdout=log, stderr=subprocess.STDOUT
+        )
     # And they report success when a tool that they call has failed.
     if done.returncode or not (folder / result).exists():
         # What Yosys says once it has called ABC is in its own log only.
@@ -215,5 +218,8 @@ def _tool(*names: str) -> list[str]:
 
 
 def _version(command: Sequence[str]) -> str:
-    done = subprocess.run([*command, "--version"], text=True, capture_output=True)
-    return (done.stdout or done.stderr).strip().splitlines()[-1]
+    done = subprocess.run([*command, "--version"], env=yowasp_environment(), text=True, capture_output=True)
+    said = (done.stdout or done.stderr).strip().splitlines()
+    if done.returncode or not said:
+        raise ToolError(f"{command[0]} --version failed: {said[-1] if said else 'it printed nothing'}")
+    return said[-1]
