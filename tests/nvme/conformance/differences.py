@@ -172,6 +172,11 @@ _OF_ADMIN = (
         "QEMU has the structures of revision 1.4, and this one is of 2.0 (Base 5.17.2.9).",
     ),
     Difference(
+        "Identify, list of controllers", _STATUS, _BOTH,
+        lambda c: c.admin(_IDENTIFY, Structure.CONTROLLERS) and c.theirs.status == 0x002,
+        "QEMU lists the controllers of a subsystem, and this one belongs to none (Base 5.17.2.15).",
+    ),
+    Difference(
         "Identify, lists of allocated namespaces", _STATUS, _BOTH,
         lambda c: c.admin(_IDENTIFY) and c.entry.dword_10 in (0x10, 0x11, 0x12) and c.ours.status == 0x002,
         "These structures belong to namespace management, which the target does not have.",
