@@ -33,7 +33,7 @@ ALLOWED = {
     "traces": {"reading", "spec", "host", "writing"},
     "io": {"reading", "spec", "host", "writing", "traces", "ssd"},
     "nvme": {"spec", "host"},
-    "objects": {"spec", "host", "nvme"},
+    "objects": {"reading", "spec", "host", "nvme"},
     "ssd": {"spec", "native", "traces"},
     "training": {"reading", "spec", "native", "numerics", "host", "writing"},
     "checkpoint": {"reading", "spec", "numerics", "host", "training", "writing"},

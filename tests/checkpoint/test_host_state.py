@@ -3,6 +3,7 @@
 import math
 import random
 import struct
+import tracemalloc
 import zlib
 from collections import Counter, OrderedDict
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from flashtrain.checkpoint import CheckpointDamaged, CheckpointError, HostState, NumpyRandom, PythonRandom
+from flashtrain.checkpoint.host_state import plain_values
 from flashtrain.checkpoint.host_state.plain_values import packed, unpacked
 
 
@@ -131,3 +133,30 @@ def test_random_states_of_modules():
     finally:
         random.setstate(before[0])
         np.random.set_state(before[1])
+
+
+def compressed(text: bytes, rest: bytes = b"") -> bytes:
+    return b"FTV1" + zlib.compress(struct.pack("<I", len(text)) + text + rest, 9)
+
+
+def test_few_bytes_that_stand_for_many(monkeypatch):
+    """They are refused before there is memory for them."""
+    monkeypatch.setattr(plain_values, "MOST_UNPACKED_BYTES", 1 << 20)
+    many = compressed(b'{"$bytes":0}', bytes(1 << 26))
+    tracemalloc.start()
+    with pytest.raises(CheckpointDamaged, match="more than 1,048,576 bytes when decompressed"):
+        unpacked(many)
+    assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, b'{"$array":["<i8",null,0]}', b'{"$bytes":-1}'])
+def test_values_that_no_packer_has_made(text):
+    with pytest.raises(CheckpointDamaged, match="the values are malformed"):
+        unpacked(compressed(text, b"abc"))
+
+
+def test_values_that_could_not_be_read_again(monkeypatch):
+    monkeypatch.setattr(plain_values, "MOST_JSON_BYTES", 1000)
+    with pytest.raises(CheckpointError, match=r"bytes as text.*; expected at most 1,000"):
+        packed(list(range(1000)))

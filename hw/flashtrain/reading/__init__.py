@@ -6,6 +6,7 @@ expected, and where it is possible the line or the key. `flashtrain.reading.arra
 
 from .document import Node
 from .errors import FlashtrainError, InputError
+from .inflate import inflated
 from .json_text import json_value, read_document, read_json
 from .regular_file import begins_with, read_bytes
 from .repeated import repeated
@@ -13,6 +14,6 @@ from .text import read_lines, read_text
 from .toml_text import read_toml, toml_value
 
 __all__ = [
-    "FlashtrainError", "InputError", "Node", "begins_with", "json_value", "read_bytes", "read_document",
-    "read_json", "read_lines", "read_text", "read_toml", "repeated", "toml_value",
+    "FlashtrainError", "InputError", "Node", "begins_with", "inflated", "json_value", "read_bytes",
+    "read_document", "read_json", "read_lines", "read_text", "read_toml", "repeated", "toml_value",
 ]  # fmt: skip

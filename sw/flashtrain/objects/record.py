@@ -14,6 +14,7 @@ A part begins a block. Its header has these fields, then comes its body, and zer
 The bodies of all parts together are JSON, compressed (RFC 1950).
 """
 
+import errno
 import json
 import struct
 import zlib
@@ -21,6 +22,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple
 from zlib import crc32
+
+from flashtrain.reading import inflated
+from flashtrain.reading.limits import MOST_UNPACKED_BYTES
 
 MAGIC = b"FTNAMES1"
 _HEADER = struct.Struct("<8sBxHH2xQQQII")
@@ -60,6 +64,8 @@ class Record(NamedTuple):
 def packed(record: Record, block_bytes: int, most_bytes: int) -> list[bytes]:
     """The parts of a record, each of whole blocks and of at most `most_bytes`."""
     text = json.dumps(record.document, separators=(",", ":"), ensure_ascii=False).encode()
+    if len(text) > MOST_UNPACKED_BYTES:
+        raise OSError(errno.ENOSPC, f"names of {len(text):,} bytes; expected at most {MOST_UNPACKED_BYTES:,}")
     raw, room = zlib.compress(text), min(most_bytes, max(MOST_PART_BYTES, block_bytes)) - _BODY
     bodies = [raw[first : first + room] for first in range(0, len(raw), room)]
     parts = []
@@ -110,5 +116,5 @@ class Assembly:
         bodies.append(part.body)
         if len(bodies) == part.parts:
             del self._waiting[part.token]
-            document = json.loads(zlib.decompress(b"".join(bodies)))
+            document = json.loads(inflated(b"".join(bodies), MOST_UNPACKED_BYTES))
             yield Record(part.kind, part.epoch, part.sequence, part.token, document)

@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import resource
 from collections import OrderedDict
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from threading import Event
 
@@ -288,6 +290,35 @@ def test_metadata_name_no_other_functions(store):
     for planted in (pickle.dumps(Planted()), pickle.dumps(torch.ones(2)), b"no pickle", pickle.dumps(3)):
         with pytest.raises(CheckpointDamaged, match="metadata of the checkpoint are"):
             unpacked(planted)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        b"\x80\x04Nr\xff\xff\xff\x1f.",  # entry 536,870,911 of the memo
+        b"Np536870911\n.",
+        b"\x80\x05\x96\x00\x00\x00\x40\x00\x00\x00\x00.",  # a bytearray of 1 GiB
+        b"(" + b"K\x01" * 1000 + b"t\x940" + (b"ctorch\nSize\nh\x00\x85R0" * 100) + b"N.",  # copies of a size
+    ],
+)
+def test_metadata_take_no_more_memory_than_they_have_bytes(planted):
+    limit = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20), limit[1]))
+    try:
+        with pytest.raises(CheckpointDamaged, match="entry 536870911|bytearray8, but only|it copies 1000"):
+            unpacked(planted)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limit)
+
+
+def test_metadata_of_many_members():
+    """Objects that share one large table of members."""
+    state = pickle.dumps({f"member {number}": number for number in range(1000)}, 2)[2:-1]
+    module = b"ctorch.distributed.checkpoint.metadata\nBytesStorageMetadata\n"
+    raw = b"\x80\x02" + state + b"q\x000" + (module + b")\x81h\x00b0") * 100 + b"N."
+    with pytest.raises(CheckpointDamaged, match="it copies 1000 items; expected 64 at most"):
+        unpacked(raw)
 
 
 def test_a_process_group_of_one(store, tmp_path):

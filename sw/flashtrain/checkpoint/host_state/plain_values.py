@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointError
+from flashtrain.reading import inflated
+from flashtrain.reading.limits import MOST_JSON_BYTES, MOST_UNPACKED_BYTES
 
 _MAGIC = b"FTV1"
 _LENGTH = struct.Struct("<I")
@@ -23,10 +25,16 @@ _TAG = "$"
 
 def packed(value: Any) -> bytes:
     """The bytes of None, numbers, strings, bytes, arrays and scalars of NumPy, and of lists, tuples,
-    dictionaries and counters of these; :class:`CheckpointError` names what is anything else."""
+    dictionaries and counters of these; :class:`CheckpointError` names what is anything else, or too much."""
     blobs: list[bytes] = []
     text = json.dumps(_encoded("", value, blobs), separators=(",", ":")).encode()
-    return _MAGIC + zlib.compress(b"".join((_LENGTH.pack(len(text)), text, *blobs)), 9)
+    data = b"".join((_LENGTH.pack(len(text)), text, *blobs))
+    if len(text) > MOST_JSON_BYTES or len(data) > MOST_UNPACKED_BYTES:
+        raise CheckpointError(
+            f"the values have {len(text):,} bytes as text, and {len(data):,} with their arrays; expected at"
+            f" most {MOST_JSON_BYTES:,} and {MOST_UNPACKED_BYTES:,}"
+        )
+    return _MAGIC + zlib.compress(data, 9)
 
 
 def unpacked(raw: bytes) -> Any:
@@ -34,11 +42,13 @@ def unpacked(raw: bytes) -> Any:
     if raw[: len(_MAGIC)] != _MAGIC:
         raise CheckpointDamaged(f"the values begin with {raw[:4]!r}; expected {_MAGIC!r}")
     try:
-        data = memoryview(zlib.decompress(raw[len(_MAGIC) :]))
+        data = memoryview(inflated(raw[len(_MAGIC) :], MOST_UNPACKED_BYTES))
         (length,) = _LENGTH.unpack_from(data)
+        if length > MOST_JSON_BYTES:
+            raise ValueError(f"a text of {length:,} bytes; expected {MOST_JSON_BYTES:,} at most")
         end = _LENGTH.size + length
         return _decoded(json.loads(bytes(data[_LENGTH.size : end])), _Blobs(data[end:]))
-    except (zlib.error, struct.error, ValueError, TypeError, KeyError) as error:
+    except (struct.error, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
         raise CheckpointDamaged(f"the values are malformed: {error}") from error
 
 
@@ -49,7 +59,7 @@ class _Blobs:
         self._left = data
 
     def take(self, nbytes: int) -> bytes:
-        if nbytes > len(self._left):
+        if nbytes not in range(len(self._left) + 1):
             raise ValueError(f"{nbytes} bytes of an array; there are {len(self._left)}")
         taken, self._left = bytes(self._left[:nbytes]), self._left[nbytes:]
         return taken

@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from flashtrain.host.streams.stored import Extent
+from flashtrain.reading import inflated
+from flashtrain.reading.limits import MOST_UNPACKED_BYTES
 
 from .entry import Entry
-from .errors import CatalogDamaged, CatalogUnsuitable
+from .errors import CatalogDamaged, CatalogFull, CatalogUnsuitable
 from .run import Run, runs_in
 
 MAGIC = b"FTN2"
@@ -88,14 +90,19 @@ def unpack_root(note: bytes) -> tuple[int, list[Segment]]:
 
 def pack_rows(rows: Mapping[str, Entry | None]) -> bytes:
     rows_json = _json({name: None if entry is None else entry.pack() for name, entry in rows.items()})
+    if len(rows_json) > MOST_UNPACKED_BYTES:
+        raise CatalogFull(
+            f"an index of {len(rows)} names has {len(rows_json):,} bytes; expected at most"
+            f" {MOST_UNPACKED_BYTES:,}"
+        )
     return zlib.compress(rows_json)
 
 
 def unpack_rows(raw: bytes) -> Rows:
     try:
-        document = json.loads(zlib.decompress(raw))
+        document = json.loads(inflated(raw, MOST_UNPACKED_BYTES))
         return {name: None if row is None else Entry.unpack(row) for name, row in document.items()}
-    except (zlib.error, ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise CatalogDamaged(f"a segment of the index is malformed: {error}") from error
 
 

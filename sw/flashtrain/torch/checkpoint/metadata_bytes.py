@@ -1,12 +1,20 @@
 """The metadata of `torch.distributed.checkpoint` in bytes, and back without running what the bytes name.
 
 They are pickled, as by PyTorch's own writers, because they change with versions of PyTorch. A pickle may name
-any function to be called. So only the classes of the metadata are loaded.
+any function to be called, and few bytes may ask for much memory. So only the classes of the metadata are
+loaded, and nothing takes more memory than its bytes in the pickle account for:
+
+- an entry of the memo has a number below that of its operation; the unpickler has a table up to the highest
+- bytes that have a size before them are there (`pickletools` compares the size)
+- copies of what the memo has are short: of sizes, and of the members of an object.
 """
 
 import io
 import pickle
-from typing import Any
+import pickletools
+from collections.abc import Sequence, Sized
+from enum import Enum
+from typing import Any, TypeVar
 
 import torch
 from torch.distributed.checkpoint import metadata as dcp
@@ -14,11 +22,41 @@ from torch.distributed.checkpoint.metadata import Metadata
 
 from flashtrain.checkpoint import CheckpointDamaged, CheckpointError
 
+SizedT = TypeVar("SizedT", bound=Sized)
+
+_MOST_COPIED = 64
+"""Dimensions of a size, and members of an object."""
+
+
+def _size(dimensions: Sequence[int] = ()) -> torch.Size:
+    return torch.Size(_short(dimensions))
+
+
+def _short(items: SizedT) -> SizedT:
+    if len(items) > _MOST_COPIED:
+        raise pickle.UnpicklingError(f"it copies {len(items)} items; expected {_MOST_COPIED} at most")
+    return items
+
+
+def _loader(kind: type) -> type:
+    """A class whose new objects become those of `kind` when they get their members."""
+
+    def set_state(self: Any, state: Any) -> None:
+        _short(state)
+        object.__setattr__(self, "__class__", kind)
+        if hasattr(kind, "__setstate__"):
+            self.__setstate__(state)
+        else:
+            self.__dict__.update(state)
+
+    return type(kind.__name__, (kind,), {"__setstate__": set_state})
+
+
 _CLASSES = {
-    ("torch", "Size"): torch.Size,
+    ("torch", "Size"): _size,
     ("torch.serialization", "_get_layout"): torch.serialization._get_layout,
 } | {
-    (kind.__module__, kind.__qualname__): kind
+    (kind.__module__, kind.__qualname__): kind if issubclass(kind, Enum) else _loader(kind)
     for kind in (
         dcp.BytesStorageMetadata,
         dcp.ChunkStorageMetadata,
@@ -56,9 +94,17 @@ def packed(metadata: Metadata) -> bytes:
 def unpacked(raw: bytes) -> Metadata:
     """The metadata of these bytes; :class:`CheckpointDamaged` if they hold, or name, anything else."""
     try:
+        _check(raw)
         metadata = _Unpickler(io.BytesIO(raw)).load()
     except Exception as error:  # the exceptions of damaged pickles are of any kind
         raise CheckpointDamaged(f"the metadata of the checkpoint are malformed: {error}") from error
     if not isinstance(metadata, Metadata):
         raise CheckpointDamaged(f"the metadata of the checkpoint are a {type(metadata).__name__}")
     return metadata
+
+
+def _check(raw: bytes) -> None:
+    """Raise UnpicklingError for operations whose memory their bytes do not account for."""
+    for number, (operation, argument, _) in enumerate(pickletools.genops(raw)):
+        if operation.name.endswith("PUT") and int(argument or 0) > number:
+            raise pickle.UnpicklingError(f"entry {argument} of the memo after {number} operations")
