@@ -73,7 +73,10 @@ def test_a_host_without_a_secret_does_nothing(target):
     assert (refused.value.status, refused.value.do_not_retry) == (0x191, True)
 
 
-@pytest.mark.parametrize("offer, reason", [(Offer(SECRET, ()), 4), (Offer(SECRET, groups=()), 5)])
+@pytest.mark.parametrize(
+    "offer, reason",
+    [(Offer(SECRET, ()), 4), (Offer(SECRET, groups=()), 5), (Offer(SECRET, groups=(DhGroup.FFDHE6144,)), 5)],
+)
 def test_offers_that_fit_nothing(target, offer, reason):
     with pytest.raises(ProtocolError, match=f"reason {reason} in the place of challenge"):
         target.host(offer=offer)

@@ -11,6 +11,9 @@ from flashtrain.nvme.wire.ffdhe import DhGroup, KeyExchange
 MOST_MESSAGE_BYTES = 4096
 """Of a message: the longest has a response, a challenge and a public value, 1,168 bytes."""
 
+LARGEST_GROUP = DhGroup.FFDHE4096
+"""A peer without a proof costs the processor no key exchange of a larger group."""
+
 
 class Reason(IntEnum):
     """Explanation of a failure (NVM Express Base 2.0, Figure 433)."""
@@ -81,7 +84,7 @@ class Authentication:
             return
         self._transaction = offer.transaction
         hashes = [one for one in offer.hashes if one in list(Hash)]
-        groups = [one for one in offer.groups if one in list(DhGroup)]
+        groups = [one for one in offer.groups if one <= LARGEST_GROUP]
         if offer.secure:
             self._fail(Reason.SECURE_CHANNEL_MISMATCH)
         elif not hashes:

@@ -6,8 +6,8 @@ from functools import cache
 
 _OFFSETS = {2048: 560316, 3072: 2625351, 4096: 5736041, 6144: 15705020, 8192: 10965728}
 _GENERATOR = 2
-_EXPONENT_BITS = 400
-"""More than the strength of the largest group asks for (RFC 7919, appendix A.5)."""
+_EXPONENT_BITS = {2048: 225, 3072: 275, 4096: 325, 6144: 375, 8192: 400}
+"""Bits of a secret that have the strength of the group (RFC 7919, appendix A)."""
 
 
 class DhGroup(IntEnum):
@@ -49,7 +49,8 @@ class KeyExchange:
 
     def __init__(self, group: DhGroup) -> None:
         self._group = group
-        self._secret = secrets.randbits(_EXPONENT_BITS) | 1 << _EXPONENT_BITS
+        bits = _EXPONENT_BITS[8 * group.bytes]
+        self._secret = secrets.randbits(bits) | 1 << bits
 
     @property
     def public(self) -> bytes:
