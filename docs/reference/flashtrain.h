@@ -113,12 +113,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_GENERATION_PIN 0x02
 #define FLASHTRAIN_GENERATION_RELEASE 0x03
 
-/* Action of a RESTORE command; which fields of the entry it takes. */
-#define FLASHTRAIN_RESTORE_STREAM 0x01
-#define FLASHTRAIN_RESTORE_ZONE 0x02
-#define FLASHTRAIN_RESTORE_PHYSICAL 0x03
-#define FLASHTRAIN_RESTORE_END 0x04
-#define FLASHTRAIN_RESTORE_BLOCK 0x05
+/* Action of a RESTORE command; `RESTORE_FIELDS` has the fields of the entry that it takes. */
+#define FLASHTRAIN_RESTORE_STREAM 0x01 /* the generation of a stream */
+#define FLASHTRAIN_RESTORE_ZONE 0x02 /* a logical zone: its state, its write pointer and its physical zone */
+#define FLASHTRAIN_RESTORE_PHYSICAL 0x03 /* a physical zone whose content nobody needs is erased */
+#define FLASHTRAIN_RESTORE_END 0x04 /* the number of the next allocation; from here on all commands are taken */
+#define FLASHTRAIN_RESTORE_BLOCK 0x05 /* a spare block lies in the place of a block of the physical zone, on the same plane */
 
 /* Which micro-program runs. */
 #define FLASHTRAIN_OPTIMIZER_SGD 0x00
@@ -397,8 +397,9 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_PHYSICAL 64, 16 /* restore: physical zone */
 #define FLASHTRAIN_SUBMISSION_WEAR 96, 21 /* restore: its erases */
 #define FLASHTRAIN_SUBMISSION_RESTORED_STATE 424, 4 /* restore: ZoneState */
-#define FLASHTRAIN_SUBMISSION_SEQUENCE 448, 32 /* restore */
-#define FLASHTRAIN_SUBMISSION_GENERATION 480, 16 /* restore */
+#define FLASHTRAIN_SUBMISSION_UNSURE 428, 1 /* restore of a zone, finish: blocks behind the write pointer may be lost */
+#define FLASHTRAIN_SUBMISSION_SEQUENCE 448, 32 /* restore: number of the zone's allocation, or of the next one */
+#define FLASHTRAIN_SUBMISSION_GENERATION 480, 16 /* restore: of a stream, or of the data in a read-only or offline zone */
 #define FLASHTRAIN_SUBMISSION_TIME 384, 32 /* restore of a zone: when its oldest data were appended */
 #define FLASHTRAIN_SUBMISSION_CHANNEL 448, 8 /* restore of a block: where it is */
 #define FLASHTRAIN_SUBMISSION_DIE 456, 8
@@ -432,10 +433,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_DESCRIPTOR_CAPACITY 64, 64 /* blocks */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_START 128, 64 /* ZSLBA */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_WRITE_POINTER 192, 64 /* all ones where it has no meaning: FULL, READ_ONLY, OFFLINE */
-#define FLASHTRAIN_ZONE_DESCRIPTOR_TIME 256, 32 /* vendor's, reserved in the standard: TIME of its oldest data; all ones without */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_TIME 256, 32 /* TIME of its oldest data; all ones without data */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENCE 288, 32 /* of the identities of its pages; all ones without data */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_WRITTEN 320, 32 /* blocks below its write pointer, which is kept in every state */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_UNSURE 352, 1 /* blocks behind it may have been written, and lost */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENTIAL_WRITE_REQUIRED 2
 #define FLASHTRAIN_ZONE_DESCRIPTOR_NO_POINTER 18446744073709551615u
 #define FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME 4294967295u
+#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_SEQUENCE 4294967295u
 
 /* Fields of a stream's ATTRIBUTES register. */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_VALID 0, 1
@@ -496,6 +501,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RECORD_STREAM_COMMIT 32, 32 /* number of the record that committed the generation; 0: not committed */
 #define FLASHTRAIN_RECORD_STREAM_UPDATES 64, 32 /* that led to the committed generation */
 #define FLASHTRAIN_RECORD_STREAM_NOTE 96, 32 /* bytes of the note */
+
+/* The write pointer of a zone in a clean journal record; 0 if the zone is empty, or it is not known. */
+#define FLASHTRAIN_RECORD_WRITTEN_BYTES 4
+#define FLASHTRAIN_RECORD_WRITTEN_BLOCKS 0, 31 /* below the write pointer */
+#define FLASHTRAIN_RECORD_WRITTEN_FULL 31, 1 /* the zone takes no more */
 
 /* The zones of a refresh in a journal record, counted device-wide. */
 #define FLASHTRAIN_RECORD_COPY_BYTES 4

@@ -63,7 +63,8 @@ class Request(c.Structure):
 class Zone(c.Structure):
     _fields_ = [
         ("state", c.c_uint8), ("old", c.c_bool),
-        *((name, c.c_uint32) for name in ("start", "room", "capacity", "time")),
+        *((name, c.c_uint32) for name in ("start", "room", "capacity", "time", "written", "sequence")),
+        ("unsure", c.c_bool),
     ]  # fmt: skip
 
 

@@ -60,16 +60,21 @@ def test_command_errors_say_it_all():
 
 
 def test_reports_are_read_as_far_as_they_go():
-    def descriptor(state: int, capacity: int, start: int, pointer: int, time: int, advice: int) -> bytes:
+    def descriptor(state: int, capacity: int, start: int, pointer: int, advice: int, *own: int) -> bytes:
         numbers = b"".join(number.to_bytes(8, "little") for number in (capacity, start, pointer))
-        head, tail = bytes([2, state << 4, advice, 0, 0, 0, 0, 0]), time.to_bytes(4, "little") + bytes(28)
-        return head + numbers + tail
+        head = bytes([2, state << 4, advice, 0, 0, 0, 0, 0])
+        tail = b"".join(number.to_bytes(4, "little") for number in own)
+        return (head + numbers + tail).ljust(64, b"\0")
 
-    nothing = (1 << 64) - 1, (1 << 32) - 1
-    data = (3).to_bytes(64, "little") + descriptor(2, 24, 32, 40, 7, 2) + descriptor(0xE, 24, 64, *nothing, 4)
+    no_pointer, nothing = (1 << 64) - 1, (1 << 32) - 1
+    data = (3).to_bytes(64, "little")
+    data += descriptor(2, 24, 32, 40, 2, 7, 5, 8)
+    data += descriptor(0xE, 24, 64, no_pointer, 4, nothing, nothing, 3, 1)
     assert parse_report(data) == [
-        ZoneInfo(32, ZoneState.IMPLICITLY_OPEN, 24, 40, time=7, finish_recommended=True),
-        ZoneInfo(64, ZoneState.FULL, 24, None, reset_recommended=True),
+        ZoneInfo(
+            32, ZoneState.IMPLICITLY_OPEN, 24, 40, time=7, finish_recommended=True, written=8, sequence=5
+        ),
+        ZoneInfo(64, ZoneState.FULL, 24, None, reset_recommended=True, written=3, unsure=True),
     ]
     assert all(zone.is_old for zone in parse_report(data))
     assert not ZoneInfo(0, ZoneState.EMPTY, 24, 0).is_old

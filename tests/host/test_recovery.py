@@ -116,8 +116,8 @@ def test_zones_take_no_more_after_a_loss_of_power(device):
     stream.append(blocks(3))
     cycle(device)
     assert [zone.state for zone in stream.report()] == [ZoneState.FULL, ZoneState.EMPTY]
-    with pytest.raises(UnwrittenBlock):
-        stream.read_blocks(3, 1)
+    with pytest.raises(MediaError):
+        stream.read_blocks(3, 1)  # it may have been written
     assert stream.append(blocks(2)).lba == stream.zone_size
 
 
@@ -688,7 +688,7 @@ def test_records_of_several_blocks(seed):
 def test_bytes_of_a_record(seed, notes):
     geometry = TINY.geometry
     form, random = RecordFormat(geometry), np.random.default_rng(seed)
-    numbers = lambda: tuple(int(n) for n in random.integers(0, 1 << 32, geometry.zones))  # noqa: E731
+    numbers = lambda bits: tuple(int(n) for n in random.integers(0, 1 << bits, geometry.zones))  # noqa: E731
     streams = {}
     for nsid in range(1, 9):
         note = random.bytes(notes[nsid - 1]) if nsid <= len(notes) else b""
@@ -696,7 +696,9 @@ def test_bytes_of_a_record(seed, notes):
         streams[nsid] = StreamEntry(*fields, bool(random.integers(2)), note)
     last = geometry.zones - 1
     retired = {0: ZoneState.OFFLINE, 7: ZoneState.READ_ONLY, 8: ZoneState.OFFLINE, last: ZoneState.READ_ONLY}
-    record = Record(7, streams, numbers(), numbers(), numbers(), clean=True, retired=retired)
+    record = Record(
+        7, streams, numbers(32), numbers(32), numbers(31), frozenset({1, last}), clean=True, retired=retired
+    )
     packed = form.pack(record)
     count = form.blocks(record)
     assert packed.shape == (count, BLOCK) and form.parse(packed) == record

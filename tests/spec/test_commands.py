@@ -153,6 +153,7 @@ def test_submission_entry():
         "physical": (2 * dword, 16),
         "wear": (3 * dword, 21),
         "restored_state": (13 * dword + 8, 4),
+        "unsure": (13 * dword + 12, 1),
         "sequence": (14 * dword, 32),
         "generation": (15 * dword, 16),
         "time": (12 * dword, 32),
@@ -202,6 +203,9 @@ def test_zone_report():
         "finish_recommended": (2 * byte + 1, 1),
         "reset_recommended": (2 * byte + 2, 1),
         "time": (32 * byte, 32),
+        "sequence": (36 * byte, 32),
+        "written": (40 * byte, 32),
+        "unsure": (44 * byte, 1),
     }
 
 

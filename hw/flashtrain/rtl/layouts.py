@@ -158,6 +158,7 @@ class Command(data.StructLayout):
             # Recovery:
             "physical": g.block_bits,  # the zone that is inspected or restored; past the zones: spares
             "restored_state": 4,
+            "unsure": 1,  # of a restored zone, as in its entry
             "wear": PageIdentity.wear.width,
             "sequence": PageIdentity.sequence.width,
             "generation": PageIdentity.generation.width,

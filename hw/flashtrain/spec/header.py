@@ -11,7 +11,16 @@ from enum import IntEnum, IntFlag
 from . import bad_blocks, optimizer, randomizer, registers, streams
 from .comments import comments, first_paragraph
 from .identity import GENERATION_LIMIT, MOST_WEAR, PageIdentity, RestoreAction
-from .journal import FIRST_PIN, MOMENTS, RecordCopy, RecordFlag, RecordHead, RecordMoment, RecordStream
+from .journal import (
+    FIRST_PIN,
+    MOMENTS,
+    RecordCopy,
+    RecordFlag,
+    RecordHead,
+    RecordMoment,
+    RecordStream,
+    RecordWritten,
+)
 from .nand import BusOp, DieCommand, DieStatus
 from .nvme import (
     BitField,
@@ -87,6 +96,7 @@ STRUCTS: dict[str, type] = {
     "PAGE_IDENTITY": PageIdentity,
     "RECORD_HEAD": RecordHead,
     "RECORD_STREAM": RecordStream,
+    "RECORD_WRITTEN": RecordWritten,
     "RECORD_COPY": RecordCopy,
     "RECORD_MOMENT": RecordMoment,
 }

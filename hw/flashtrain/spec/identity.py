@@ -16,7 +16,7 @@ CONTROL.RAW is set.
 from binascii import crc_hqx
 from enum import IntEnum
 
-from .nvme import BitField
+from .nvme import BitField, ZoneState
 
 
 class PageIdentity:
@@ -75,24 +75,41 @@ def is_identity(record: bytes) -> bool:
     return identity_checksum(body) == crc and PageIdentity.version.get(value) == PageIdentity.VERSION
 
 
-class RestoreAction(IntEnum):
-    """Action of a RESTORE command; which fields of the entry it takes.
+RESTORED_STATES = (ZoneState.CLOSED, ZoneState.READ_ONLY, ZoneState.FULL, ZoneState.OFFLINE)
+"""States in which a zone can be restored."""
 
-    STREAM: NSID, `generation`. The stream's generation; before its zones, or it is refused.
-    ZONE: NSID, SLBA, `restored_state`, `physical`, `sequence`, `wear`. The logical zone of the block before
-        SLBA lies on the physical zone; its write pointer is SLBA (in a zone whose capacity is its size that
-        may be the start of the next one). CLOSED: appends go on there; FULL: they do not.
-    PHYSICAL: `physical`, `wear`. Nobody needs what the physical zone holds: it is to be erased. Numbers
-        past the zones are those of spares: the block of that number on each plane, unless it is in use.
-    END: `sequence`. Of the next allocation. From here on all commands are taken.
-    BLOCK: `physical`, `channel`, `die`, `plane`, `spare`. At this place of the physical zone lies the spare
-        block of this number (from 0) of the same plane, instead of the zone's own. The spare is in use from
-        then on; one that must not be used is put in its own place, whose number is past the zones. The action
-        needs spares.
+
+class RestoreAction(IntEnum):
+    """Action of a RESTORE command; `RESTORE_FIELDS` has the fields of the entry that it takes.
+
+    STREAM comes before the zones of its stream, or it is refused.
+
+    ZONE restores the logical zone of the block before SLBA. Its write pointer is SLBA, which may be the start
+    of the next zone if the capacity of a zone is its size. A CLOSED zone takes appends, one in another state
+    does not. A READ_ONLY or OFFLINE zone has the generation of the command, since it outlives resets of its
+    stream; a zone in service has that of its stream.
+
+    PHYSICAL takes numbers past the zones, too: the spare blocks of one number on all planes, except those in
+    use.
+
+    BLOCK needs spare blocks. The spare is in use from then on; one that must not be used is put in its own
+    place, whose number is past the zones.
     """
 
-    STREAM = 1
-    ZONE = 2
-    PHYSICAL = 3
-    END = 4
-    BLOCK = 5
+    STREAM = 1  # the generation of a stream
+    ZONE = 2  # a logical zone: its state, its write pointer and its physical zone
+    PHYSICAL = 3  # a physical zone whose content nobody needs is erased
+    END = 4  # the number of the next allocation; from here on all commands are taken
+    BLOCK = 5  # a spare block lies in the place of a block of the physical zone, on the same plane
+
+
+RESTORE_FIELDS = {
+    RestoreAction.STREAM: ("nsid", "generation"),
+    RestoreAction.ZONE: (
+        "nsid", "slba", "restored_state", "unsure", "physical", "sequence", "generation", "wear", "time",
+    ),
+    RestoreAction.PHYSICAL: ("physical", "wear"),
+    RestoreAction.END: ("sequence",),
+    RestoreAction.BLOCK: ("physical", "channel", "die", "plane", "spare"),
+}  # fmt: skip
+"""The fields of `Submission` that each action takes, apart from opcode, CID and action."""

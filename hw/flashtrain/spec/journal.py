@@ -4,14 +4,15 @@ A record is a snapshot. It has, one after the other and little endian:
 
 - `RecordFlag`, 32 bits; from bit 8 on a bit per stream, from NSID 1: it is pinned
 - a `RecordStream` for each NSID, from 1 to 8
-- floors, wear, written blocks: 32 bits each, for all zones of the device
+- floors, wear, 32 bits each, and a `RecordWritten`, for all zones of the device
 - a `RecordCopy`
 - 16 times a `RecordMoment`; unused ones have a sequence of ones and a time of zeros
 - a bit per zone that is READ_ONLY, then a bit per zone that is OFFLINE, each map in whole bytes
 - the notes, in the order of NSIDs
 
-*Floors* by logical zone: the lowest sequence number that is not stale. *Wear* by physical zone: erases when
-they were last read. *Written blocks* by logical zone: in a clean record, of zones that are not full.
+*Floors* by logical zone: the lowest sequence number that is not stale; of a zone out of service that of its
+data. *Wear* by physical zone: erases when they were last read. `RecordWritten` by logical zone: zeros, except
+in a clean record.
 
 The record lies in parts of equal size in consecutive blocks. Each block has a `RecordHead`, its part, and
 bytes that INSPECT replaces by the page's identity.
@@ -59,6 +60,14 @@ class RecordStream:
     commit = BitField(32, 32)  # number of the record that committed the generation; 0: not committed
     updates = BitField(64, 32)  # that led to the committed generation
     note = BitField(96, 32)  # bytes of the note
+
+
+class RecordWritten:
+    """The write pointer of a zone in a clean journal record; 0 if the zone is empty, or it is not known."""
+
+    BYTES = 4
+    blocks = BitField(0, 31)  # below the write pointer
+    full = BitField(31, 1)  # the zone takes no more
 
 
 class RecordCopy:

@@ -24,8 +24,9 @@ Order of checks. A command is answered with the status of the *first* check that
    - update: PAGES is 1 to the planes of a die; COPIES is at most PAGES; ROWS is at least 1; the number of
      blocks is ROWS x channels x PAGES;
    - update and commit: the source has as many zones as the namespace;
-   - restore, where the field counts: `restored_state` is CLOSED or FULL; `physical` is a zone of the device,
-     or a spare block if it is released or put in a place; the place and its spare block exist;
+   - restore, where the field counts: `restored_state` is CLOSED, READ_ONLY, FULL or OFFLINE; `physical` is a
+     zone of the device, or a spare block if it is released or put in a place; the place and its spare block
+     exist;
 6. data pointer:
    - descriptor type (`SGL_TYPE_INVALID`);
    - length equal to that of the blocks, or of the dwords of a report (`SGL_LENGTH_INVALID`);
@@ -51,7 +52,8 @@ Order of checks. A command is answered with the status of the *first* check that
    - append, write and update, resources: an empty zone needs an active one (`TOO_MANY_ACTIVE_ZONES`), every
      zone not yet open an open one (`TOO_MANY_OPEN_ZONES`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
-     last block below the write pointer (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
+     last block below the write pointer (`UNWRITTEN_BLOCK`, or `UNRECOVERED_READ_ERROR` in an unsure zone),
+     not expired (`DATA_EXPIRED`);
    - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
    - restored zone: empty (`INVALID_ZONE_TRANSITION`), write pointer not past the capacity
      (`ZONE_BOUNDARY_ERROR`), a closed one needs an active resource (`TOO_MANY_ACTIVE_ZONES`);
@@ -72,7 +74,12 @@ if no zone of the stream is implicitly open, or if it opens all zones.
 
 A report has the zones that match its reporting options, from the zone of SLBA on. The number in its header is
 that of all of them, or with `partial` of the descriptors transferred. As many descriptors are transferred as
-fit. A full zone whose data are due (see *Age*) recommends its reset, an active one its finish.
+fit. A full zone whose data are due (see *Age*) recommends its reset, an active one its finish. The vendor's
+fields have a meaning in every state.
+
+Unsure zones. Blocks behind the write pointer of a zone may have been written and lost, since recovery knew
+the pointer from the flash alone. A zone with data is *unsure* from a restore or a *finish* with `unsure` on,
+until it is empty.
 
 DNR is set in all refusals but those of `RETRIED`: the same command would be refused again.
 
@@ -334,8 +341,9 @@ class Submission:
     physical = _dword(2, 0, 16)  # restore: physical zone
     wear = _dword(3, 0, 21)  # restore: its erases
     restored_state = _dword(13, 8, 4)  # restore: ZoneState
-    sequence = _dword(14)  # restore
-    generation = _dword(15, 0, 16)  # restore
+    unsure = _dword(13, 12, 1)  # restore of a zone, finish: blocks behind the write pointer may be lost
+    sequence = _dword(14)  # restore: number of the zone's allocation, or of the next one
+    generation = _dword(15, 0, 16)  # restore: of a stream, or of the data in a read-only or offline zone
     time = _dword(12)  # restore of a zone: when its oldest data were appended
     channel = _dword(14, 0, 8)  # restore of a block: where it is
     die = _dword(14, 8, 8)
@@ -375,11 +383,16 @@ class ZoneDescriptor:
     capacity = BitField(64, 64)  # blocks
     start = BitField(128, 64)  # ZSLBA
     write_pointer = BitField(192, 64)  # all ones where it has no meaning: FULL, READ_ONLY, OFFLINE
-    time = BitField(256, 32)  # vendor's, reserved in the standard: TIME of its oldest data; all ones without
+    # The vendor's, reserved in the standard:
+    time = BitField(256, 32)  # TIME of its oldest data; all ones without data
+    sequence = BitField(288, 32)  # of the identities of its pages; all ones without data
+    written = BitField(320, 32)  # blocks below its write pointer, which is kept in every state
+    unsure = BitField(352, 1)  # blocks behind it may have been written, and lost
 
     SEQUENTIAL_WRITE_REQUIRED = 2
     NO_POINTER = (1 << write_pointer.width) - 1
     NO_TIME = (1 << time.width) - 1
+    NO_SEQUENCE = (1 << sequence.width) - 1
 
 
 class ReportHeader:

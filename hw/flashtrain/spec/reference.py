@@ -9,8 +9,8 @@ from inspect import getdoc
 from . import codec, journal, nvme, optimizer, registers, update
 from .comments import comments, first_paragraph
 from .config import FmsConfig
-from .identity import PageIdentity
-from .journal import RecordCopy, RecordFlag, RecordHead, RecordMoment, RecordStream
+from .identity import RESTORE_FIELDS, PageIdentity, RestoreAction
+from .journal import RecordCopy, RecordFlag, RecordHead, RecordMoment, RecordStream, RecordWritten
 from .nand import SEQUENCES, BusOp, DataPhase, DieCommand, DieStatus, Feature
 from .nvme import (
     BitField,
@@ -74,12 +74,20 @@ def _commands() -> Iterable[str]:
     yield from _enum("Zone actions", ZoneAction, level=3)
     yield from _enum("Reporting options", ReportFilter, level=3)
     yield from _enum("Generation actions", GenerationAction, level=3)
+    yield from _restore_actions()
     rows = [(_hex(s >> 8), _hex(s & 0xFF), s.name, "set" if do_not_retry(s) else "") for s in Status]
     yield from _heading("Statuses", first_paragraph(Status))
     yield from _table(("SCT", "SC", "name", "DNR"), rows)
     # The rules are prose: the module's own, from "Order of checks" on, is good Markdown already.
     prose = (getdoc(nvme) or "").partition("Order of checks. ")[2]
     yield from _heading("Order of checks", prose)
+
+
+def _restore_actions() -> Iterable[str]:
+    yield from _heading("Restore actions", getdoc(RestoreAction) or "", level=3)
+    names = comments(RestoreAction)
+    rows = [(_hex(one), one.name, names[one.name], ", ".join(RESTORE_FIELDS[one])) for one in RestoreAction]
+    yield from _table(("", "name", "", "fields"), rows)
 
 
 def _entries() -> Iterable[str]:
@@ -234,6 +242,7 @@ def _recovery() -> Iterable[str]:
     yield from _fields("Head of a block of a record", RecordHead)
     yield from _enum("Flags of a record", RecordFlag, level=3)
     yield from _fields("Stream in a record", RecordStream)
+    yield from _fields("Zone in a record", RecordWritten)
     yield from _fields("Refresh in a record", RecordCopy)
     yield from _fields("Time in a record", RecordMoment)
 

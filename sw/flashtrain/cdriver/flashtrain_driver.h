@@ -139,6 +139,9 @@ struct ft_zone {
     uint32_t room;     /* blocks that can still be appended */
     uint32_t capacity; /* in blocks */
     uint32_t time;     /* of the oldest data, seconds; FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME without data */
+    uint32_t written;  /* blocks below the write pointer */
+    uint32_t sequence; /* of the data's allocation; FLASHTRAIN_ZONE_DESCRIPTOR_NO_SEQUENCE without data */
+    bool unsure;       /* blocks behind the write pointer may have been written and lost */
 };
 
 /* An optimizer step on the dies. */

@@ -13,6 +13,7 @@ struct ft_owner {
     bool valid;    /* there is an identity */
     bool updates;  /* pages that updates wrote belong to it */
     bool kept;
+    bool unsure; /* blocks behind the pointer may have been written and lost */
     bool whole; /* every block of it has a page; known only on a device with spare blocks */
 };
 
@@ -46,6 +47,7 @@ struct ft_command {
     uint32_t blocks, length, wear, sequence, time;
     uint16_t rows, physical, generation, spare;
     uint8_t opcode, nsid, action, pages, copies, source, restored_state, channel, die, plane;
+    bool unsure;
 };
 
 /* The newest record of the journal. */
@@ -116,6 +118,9 @@ uint32_t ft_payload(uint32_t page_bytes);
 uint32_t ft_record_bytes(uint32_t zones);
 uint32_t ft_record_blocks(const struct ft_device* device);
 uint32_t ft_notes_bytes(const struct ft_device* device);
+uint32_t ft_written_word(uint32_t blocks, bool full);
+uint32_t ft_written_blocks(uint32_t word);
+bool ft_written_full(uint32_t word);
 void ft_pack_record(struct ft_device* device, uint32_t number, bool clean, bool replaced);
 bool ft_parse_place(const uint8_t* block, uint32_t place[3]);
 bool ft_is_whole_record(const struct ft_device* device, uint32_t blocks);
@@ -177,6 +182,7 @@ bool ft_has_stale_pages(const struct ft_device* device, uint32_t block);
 
 /* write_pointers.c */
 enum ft_error ft_find_pointer(struct ft_device* device, struct ft_owner* owner, uint32_t guess);
+enum ft_error ft_has_last_pages(struct ft_device* device, const struct ft_owner* owner, bool* all);
 
 /* allocations.c */
 void ft_estimate_wear(struct ft_device* device);

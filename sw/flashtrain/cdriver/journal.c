@@ -96,14 +96,15 @@ static bool uses_spares(struct ft_device* device) {
     return false;
 }
 
-/* Written blocks of the zones of a stream that take appends. */
+/* Written blocks of the zones of a stream, where they are known. */
 static enum ft_error note_pointers(struct ft_device* device, const struct ft_stream* stream, uint8_t port) {
     enum ft_error error = ft_flush(device, port, stream->nsid);
     for (uint32_t zone = 0; error == FT_OK && zone < ft_zones(device, stream->nsid); ++zone) {
         struct ft_zone found;
         error = ft_report(device, port, stream->nsid, zone, &found, 1);
-        if (error == FT_OK && found.room)
-            device->pointers[device->first_zone[stream->nsid - 1] + zone] = found.capacity - found.room;
+        if (error == FT_OK && !found.unsure)
+            device->pointers[device->first_zone[stream->nsid - 1] + zone] =
+                ft_written_word(found.written, found.state == FLASHTRAIN_ZONE_STATE_FULL);
     }
     return error;
 }
@@ -125,7 +126,7 @@ enum ft_error ft_end_journal(struct ft_device* device) {
     const uint32_t end = offset + ft_record_blocks(device);
     const uint32_t payload = ft_payload(device->info.page_bytes);
     if (end + (ft_record_bytes(device->info.zones) + payload - 1) / payload <= capacity)
-        device->pointers[device->first_zone[device->journal.nsid - 1] + zone] = end;
+        device->pointers[device->first_zone[device->journal.nsid - 1] + zone] = ft_written_word(end, false);
     return append_record(device, true, uses_spares(device));
 }
 

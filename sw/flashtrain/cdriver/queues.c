@@ -65,6 +65,7 @@ static void encode(uint8_t* entry, const struct ft_command* command, uint16_t ci
     put(entry, FLASHTRAIN_SUBMISSION_PHYSICAL, command->physical);
     put(entry, FLASHTRAIN_SUBMISSION_WEAR, command->wear);
     put(entry, FLASHTRAIN_SUBMISSION_RESTORED_STATE, command->restored_state);
+    put(entry, FLASHTRAIN_SUBMISSION_UNSURE, command->unsure);
     put(entry, FLASHTRAIN_SUBMISSION_SEQUENCE, command->sequence);
     put(entry, FLASHTRAIN_SUBMISSION_GENERATION, command->generation);
     put(entry, FLASHTRAIN_SUBMISSION_TIME, command->time);

@@ -100,6 +100,26 @@ static void put_moments(struct ft_device* device, uint32_t* at) {
     }
 }
 
+/* The RECORD_WRITTEN of a zone, as one word. */
+uint32_t ft_written_word(uint32_t blocks, bool full) {
+    uint8_t written[FLASHTRAIN_RECORD_WRITTEN_BYTES] = {0};
+    flashtrain_put(written, FLASHTRAIN_RECORD_WRITTEN_BLOCKS, blocks);
+    flashtrain_put(written, FLASHTRAIN_RECORD_WRITTEN_FULL, full);
+    return ft_get32(written);
+}
+
+uint32_t ft_written_blocks(uint32_t word) {
+    uint8_t written[FLASHTRAIN_RECORD_WRITTEN_BYTES];
+    ft_put32(written, word);
+    return (uint32_t)flashtrain_get(written, FLASHTRAIN_RECORD_WRITTEN_BLOCKS);
+}
+
+bool ft_written_full(uint32_t word) {
+    uint8_t written[FLASHTRAIN_RECORD_WRITTEN_BYTES];
+    ft_put32(written, word);
+    return flashtrain_get(written, FLASHTRAIN_RECORD_WRITTEN_FULL) != 0;
+}
+
 void ft_pack_record(struct ft_device* device, uint32_t number, bool clean, bool replaced) {
     const struct ft_journal* journal = &device->journal;
     const uint32_t zones = device->info.zones, blocks = ft_record_blocks(device);

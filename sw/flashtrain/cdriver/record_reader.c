@@ -115,7 +115,7 @@ enum ft_error ft_find_record(struct ft_device* device, struct ft_found* found) {
             found->owner = by_age[i];
             found->last = i == 0 && found->end == by_age[i]->pointer;
             found->goes_on =
-                found->last && device->journal.clean && found->end == device->pointers[by_age[i]->zone];
+                found->last && device->journal.clean && found->end == ft_written_blocks(device->pointers[by_age[i]->zone]);
         }
     }
     return FT_OK;

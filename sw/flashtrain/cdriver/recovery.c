@@ -38,10 +38,12 @@ static void find_entries(struct ft_device* device) {
     }
 }
 
+/* A zone out of service keeps what it holds when its stream is reset. */
 static bool is_valid(const struct ft_device* device, const struct ft_owner* owner) {
     const struct ft_entry* entry = &device->journal.entries[owner->nsid - 1];
+    const bool current = owner->generation == entry->generation && (!owner->updates || entry->commit);
     return owner->valid && ft_stream_of(device, owner->nsid)->persistency &&
-           owner->generation == entry->generation && (!owner->updates || entry->commit) &&
+           (current || device->retired[owner->zone]) &&
            (!device->journal.with_floors || owner->sequence >= device->floors[owner->zone]);
 }
 
@@ -62,7 +64,7 @@ static void keep_newest(struct ft_device* device) {
         if (device->newest[zone] == FT_NO_OWNER) continue;
         struct ft_owner* owner = &device->owners[device->newest[zone]];
         owner->kept = true;
-        owner->updates = device->journal.entries[owner->nsid - 1].commit != 0;
+        owner->updates = device->journal.entries[owner->nsid - 1].commit || device->retired[zone];
         device->uses[owner->physical] = FT_NEEDED;
     }
 }
@@ -81,22 +83,38 @@ static bool is_located(const struct ft_device* device, const struct ft_owner* ow
     return !device->journal.replaced && !marked;
 }
 
-/* A zone takes appends again if the clean record knows its pointer. */
-static enum ft_error find_states(struct ft_device* device, bool clean) {
-    for (uint32_t i = 0; i < device->owner_count; ++i) {
-        struct ft_owner* owner = &device->owners[i];
-        if (!owner->kept) continue;
-        const uint32_t trusted = clean ? device->pointers[owner->zone] : 0;
-        const enum ft_error error = ft_find_pointer(device, owner, trusted);
-        if (error != FT_OK) return error;
-        const bool goes_on = owner->pointer == (is_located(device, owner) ? trusted : 0) &&
-                             owner->pointer < device->info.zone_capacity;
-        owner->state = goes_on ? FLASHTRAIN_ZONE_STATE_CLOSED : FLASHTRAIN_ZONE_STATE_FULL;
-    }
-    return FT_OK;
+/* Whether a zone takes appends behind its pages. A clean record knows its pointer. */
+static enum ft_error takes_appends(struct ft_device* device, const struct ft_owner* owner, uint32_t recorded,
+                                   bool* takes) {
+    *takes = owner->pointer == ft_written_blocks(recorded) && owner->pointer < device->info.zone_capacity &&
+             !ft_written_full(recorded) && !device->retired[owner->zone] && is_located(device, owner);
+    return *takes ? ft_has_last_pages(device, owner, takes) : FT_OK;
 }
 
-/* Take zones out of service again, if a port has the right to. */
+/* State and pointer of a kept zone; pages that are missing below a recorded pointer are lost. */
+static enum ft_error find_state(struct ft_device* device, struct ft_owner* owner, uint32_t recorded) {
+    const uint32_t written = ft_written_blocks(recorded);
+    const uint8_t retired = device->retired[owner->zone];
+    bool takes = false;
+    enum ft_error error = ft_find_pointer(device, owner, written);
+    if (error == FT_OK) error = takes_appends(device, owner, recorded, &takes);
+    if (owner->pointer < written) owner->pointer = written;
+    owner->unsure = owner->pointer != written && owner->pointer < device->info.zone_capacity;
+    owner->state = takes ? FLASHTRAIN_ZONE_STATE_CLOSED : FLASHTRAIN_ZONE_STATE_FULL;
+    if (retired) owner->state = retired;
+    return error;
+}
+
+static enum ft_error find_states(struct ft_device* device, bool clean) {
+    enum ft_error error = FT_OK;
+    for (uint32_t i = 0; error == FT_OK && i < device->owner_count; ++i) {
+        struct ft_owner* owner = &device->owners[i];
+        if (owner->kept) error = find_state(device, owner, clean ? device->pointers[owner->zone] : 0);
+    }
+    return error;
+}
+
+/* Take zones out of service again, if a port has the right to; those with content are so already. */
 static enum ft_error retire_again(struct ft_device* device, uint32_t* retired) {
     uint8_t port;
     *retired = 0;
@@ -105,7 +123,8 @@ static enum ft_error retire_again(struct ft_device* device, uint32_t* retired) {
         const struct ft_stream* stream = &device->config.streams[i];
         if (!ft_appending_port(stream, &port)) continue;
         for (uint32_t zone = 0; zone < ft_zones(device, stream->nsid); ++zone) {
-            const uint8_t state = device->retired[device->first_zone[stream->nsid - 1] + zone];
+            const uint32_t number = device->first_zone[stream->nsid - 1] + zone;
+            const uint8_t state = device->newest[number] == FT_NO_OWNER ? device->retired[number] : 0;
             const struct ft_command command = {.opcode = FLASHTRAIN_OPCODE_ZONE_RETIRE,
                                                .nsid = stream->nsid,
                                                .slba = (uint64_t)zone * device->info.zone_size,

@@ -44,21 +44,22 @@ static enum ft_error report(struct ft_device* device, const struct refresh* of, 
     return ft_report_zones(device, of->appends, of->nsid, zone, found, 1);
 }
 
-/* Change a zone that is in another state than the one after it; a reset is not recorded. */
 static enum ft_error manage(struct ft_device* device, const struct refresh* of, uint32_t zone, uint8_t action,
-                            uint8_t after) {
-    struct ft_zone found;
-    const enum ft_error error = report(device, of, zone, &found);
-    if (error != FT_OK || found.state == after) return error;
+                            bool unsure) {
     const struct ft_command command = {.opcode = FLASHTRAIN_OPCODE_ZONE_MANAGEMENT_SEND,
                                        .nsid = of->nsid,
                                        .slba = (uint64_t)zone * device->info.zone_size,
-                                       .action = action};
+                                       .action = action,
+                                       .unsure = unsure};
     return ft_execute(device, of->appends, &command, NULL);
 }
 
+/* The reset is not recorded. */
 static enum ft_error empty(struct ft_device* device, const struct refresh* of, uint32_t zone) {
-    return manage(device, of, zone, FLASHTRAIN_ZONE_ACTION_RESET, FLASHTRAIN_ZONE_STATE_EMPTY);
+    struct ft_zone found;
+    const enum ft_error error = report(device, of, zone, &found);
+    if (error != FT_OK || found.state == FLASHTRAIN_ZONE_STATE_EMPTY) return error;
+    return manage(device, of, zone, FLASHTRAIN_ZONE_ACTION_RESET, false);
 }
 
 static enum ft_error transfer(struct ft_device* device, const struct refresh* of, uint8_t opcode,
@@ -70,25 +71,6 @@ static enum ft_error transfer(struct ft_device* device, const struct refresh* of
                                        .address = device->scratch,
                                        .length = blocks * device->info.page_bytes};
     return ft_execute(device, opcode == FLASHTRAIN_OPCODE_READ ? of->reads : of->appends, &command, NULL);
-}
-
-/* The written blocks of a zone; for a full zone, whose report has no pointer, by reads of blocks. */
-static enum ft_error count_written(struct ft_device* device, const struct refresh* of, uint32_t zone,
-                                   uint32_t* blocks) {
-    struct ft_zone found;
-    enum ft_error error = report(device, of, zone, &found);
-    *blocks = found.capacity - found.room;
-    if (error != FT_OK || found.room) return error;
-    for (uint32_t least = 1; least < *blocks;) {
-        const uint32_t middle = (least + *blocks + 1) / 2;
-        error = transfer(device, of, FLASHTRAIN_OPCODE_READ, found.start + middle - 1, 1);
-        if (error != FT_OK && error != FT_ERR_STATUS) return error;
-        if (error == FT_ERR_STATUS && device->last_status == FLASHTRAIN_STATUS_UNWRITTEN_BLOCK)
-            *blocks = middle - 1;
-        else
-            least = middle;
-    }
-    return FT_OK;
 }
 
 /* Copy the first blocks of the spare zone to the zone, which is empty. */
@@ -120,13 +102,13 @@ static enum ft_error drop_spare(struct ft_device* device, const struct refresh* 
 }
 
 static enum ft_error end_refresh(struct ft_device* device, const struct refresh* of) {
-    uint32_t blocks;
+    struct ft_zone spare;
     if (!device->journal.copy_whole) return drop_spare(device, of);
     enum ft_error error = empty(device, of, of->zone);
-    if (error == FT_OK) error = count_written(device, of, of->spare, &blocks);
-    if (error == FT_OK) error = copy_back(device, of, blocks);
+    if (error == FT_OK) error = report(device, of, of->spare, &spare);
+    if (error == FT_OK) error = copy_back(device, of, spare.written);
     if (error == FT_OK)
-        error = manage(device, of, of->zone, FLASHTRAIN_ZONE_ACTION_FINISH, FLASHTRAIN_ZONE_STATE_FULL);
+        error = manage(device, of, of->zone, FLASHTRAIN_ZONE_ACTION_FINISH, spare.unsure);
     return error == FT_OK ? drop_spare(device, of) : error;
 }
 

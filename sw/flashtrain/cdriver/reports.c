@@ -16,6 +16,9 @@ static void parse_zone(const uint8_t* descriptor, struct ft_zone* zone) {
     zone->room =
         pointer == FLASHTRAIN_ZONE_DESCRIPTOR_NO_POINTER ? 0 : zone->capacity - (uint32_t)(pointer - start);
     zone->time = (uint32_t)flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_TIME);
+    zone->written = (uint32_t)flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_WRITTEN);
+    zone->sequence = (uint32_t)flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENCE);
+    zone->unsure = flashtrain_get(descriptor, FLASHTRAIN_ZONE_DESCRIPTOR_UNSURE) != 0;
 }
 
 /* Reports pass through the scratch memory, as many zones at a time as it holds. */
@@ -43,6 +46,14 @@ enum ft_error ft_report_zones(struct ft_device* device, uint8_t port, uint8_t ns
     return FT_OK;
 }
 
+/* The data of a zone that was found out of service are those of this allocation, or there are none. */
+static void set_floor(struct ft_device* device, uint32_t zone, uint32_t sequence) {
+    if (sequence == FLASHTRAIN_ZONE_DESCRIPTOR_NO_SEQUENCE)
+        ft_raise_floor(device, zone);
+    else
+        device->floors[zone] = sequence;
+}
+
 enum ft_error ft_report(struct ft_device* device, uint8_t port, uint8_t nsid, uint32_t first,
                         struct ft_zone* zones, uint32_t count) {
     if (ft_check_user(device, port, nsid) != FT_OK || !zones || first > ft_zones(device, nsid) ||
@@ -54,6 +65,7 @@ enum ft_error ft_report(struct ft_device* device, uint8_t port, uint8_t nsid, ui
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t zone = device->first_zone[nsid - 1] + first + i;
         if (is_retired(zones[i].state) && device->retired[zone] != zones[i].state) {
+            if (!device->retired[zone]) set_floor(device, zone, zones[i].sequence);
             device->retired[zone] = zones[i].state;
             found = true;
         }

@@ -31,8 +31,10 @@ enum ft_error ft_restore_zones(struct ft_device* device) {
                                         .slba = (uint64_t)number * device->info.zone_size + owner->pointer,
                                         .action = FLASHTRAIN_RESTORE_ZONE,
                                         .restored_state = owner->state,
+                                        .unsure = owner->unsure,
                                         .physical = owner->physical,
                                         .sequence = owner->sequence,
+                                        .generation = owner->generation,
                                         .wear = owner->wear,
                                         .time = ft_time_of(&device->journal, owner->sequence)});
         if (error != FT_OK) return error;

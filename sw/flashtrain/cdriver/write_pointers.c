@@ -35,6 +35,18 @@ static enum ft_error find_last_superpage(struct ft_device* device, const struct 
     return FT_OK;
 }
 
+/* Whether every block has its last page below the pointer. The next page of a block without it would be
+ * programmed out of order. */
+enum ft_error ft_has_last_pages(struct ft_device* device, const struct ft_owner* owner, bool* all) {
+    const uint32_t superpage = device->info.superpage;
+    const uint32_t start = owner->pointer > superpage ? owner->pointer - superpage : 0;
+    uint32_t last, own;
+    const enum ft_error error =
+        ft_identify(device, owner->physical, start, owner->pointer - start, owner, &last, &own);
+    *all = own == owner->pointer - start;
+    return error;
+}
+
 /* Sets the owner's pointer. guess: the expected one; 0: unknown. */
 enum ft_error ft_find_pointer(struct ft_device* device, struct ft_owner* owner, uint32_t guess) {
     uint32_t superpage = 0;

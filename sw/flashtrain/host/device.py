@@ -49,6 +49,7 @@ from .streams.refresh import RefreshReport, StreamRefresh
 from .streams.stream import DeviceStream
 from .streams.stream_ring import StreamRing
 from .streams.stream_space import StreamSpace
+from .streams.zone_info import ZoneInfo
 
 S = TypeVar("S", bound=DeviceStream)
 
@@ -232,7 +233,7 @@ class Device:
         for space in self._spaces.values():
             space.forget()
         if self._journal is not None:
-            self._journal.end(self._pointers(), self.zone_wear(), self._uses_spares())
+            self._journal.end(self._reports(), self.zone_wear(), self._uses_spares())
 
     @serialised
     def record_use(self) -> None:
@@ -320,20 +321,16 @@ class Device:
         counters = self.channel_counters()
         return self._spares > 0 or any(channel[ChannelCounter.BLOCKS_REPLACED.name] for channel in counters)
 
-    def _pointers(self) -> dict[int, dict[int, int]]:
-        """Written blocks by NSID and zone, of zones of non-volatile streams that accept appends."""
-        pointers = {}
+    def _reports(self) -> dict[int, list[ZoneInfo]]:
+        """The zones of the non-volatile streams that a port appends to, by NSID, all programs done."""
+        reports = {}
         for table in self.node.streams:
             able = [port for port in Port if Access.APPEND in table.access(port)]
             if is_recorded(self.node, table) and able:
                 stream = self.stream(table.name, able[0])
                 stream.flush()
-                pointers[table.nsid] = {
-                    number: zone.capacity - zone.room
-                    for number, zone in enumerate(stream.report())
-                    if zone.write_pointer is not None
-                }
-        return pointers
+                reports[table.nsid] = stream.report()
+        return reports
 
     # Use.
 

@@ -32,8 +32,8 @@ def _starts_zone(case: Case) -> bool:
 
 
 def _same_but_for_times(case: Case) -> bool:
-    """Whether descriptors agree but for the bytes in which the device has the time of a zone's data."""
-    mask = ~ZoneDescriptor.time.put((1 << 32) - 1)
+    """Whether descriptors agree but for the device's own fields, from the time of a zone's data on."""
+    mask = (1 << ZoneDescriptor.time.low) - 1
 
     def masked(data: bytes) -> list[int]:
         parts = (

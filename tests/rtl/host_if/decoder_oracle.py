@@ -184,7 +184,7 @@ class Oracle(NamedTuple):
         if opcode == RESTORE:
             physical = e.get(2, 0, 16)
             if action == RESTORE_ZONE:
-                return physical >= g.zones or e.get(13, 8, 4) not in (0x4, 0xE)
+                return physical >= g.zones or e.get(13, 8, 4) not in (0x4, 0xD, 0xE, 0xF)
             if action == RESTORE_PHYSICAL:
                 return physical >= g.blocks
             if action == RESTORE_BLOCK:
@@ -242,13 +242,17 @@ class Oracle(NamedTuple):
         if e.opcode == RESTORE:
             fields |= self._restored(e)
         if e.restores_zone:
-            fields |= place | {"offset": offset, "restored_state": e.get(13, 8, 4)}
+            fields |= place | {
+                "offset": offset,
+                "restored_state": e.get(13, 8, 4),
+                "unsure": e.get(13, 12, 1),
+            }
         if e.opcode == RECEIVE:
             descriptors = min((4 * (e.get(12) + 1) - 64) // 64, stream.zones)
             fields |= place | {"address": e.address, "descriptors": descriptors}
             fields |= {"report_filter": e.get(13, 8, 3), "partial": e.get(13, 16, 1)}
         if e.opcode == SEND:
-            fields |= {"action": e.get(13, 0, 8), "select_all": e.get(13, 8, 1)}
+            fields |= {"action": e.get(13, 0, 8), "select_all": e.get(13, 8, 1), "unsure": e.get(13, 12, 1)}
             fields |= {} if e.get(13, 8, 1) else place
         if e.opcode == RETIRE:
             fields |= place | {"action": e.get(13, 0, 8)}
@@ -347,7 +351,7 @@ def random_entry(oracle: Oracle) -> Entry:
     if opcode == RESTORE:
         e.put_wide(10, random.randrange(stream.zones * geometry.zone_size) + 1)
         e.put(2, 0, 16, random.randrange(geometry.zones))
-        e.put(13, 8, 4, random.choice((0x4, 0xE)))
+        e.put(13, 8, 5, random.choice((0x4, 0xD, 0xE, 0xF, 0x1E, 0x1D)))
     partners = [n for n in valid if n != nsid and oracle.streams[n - 1].zones == stream.zones]
     e.put(15, 0, 8, random.choice(partners or valid))
     if opcode == RESTORE and e.get(13, 0, 8) == RESTORE_BLOCK:

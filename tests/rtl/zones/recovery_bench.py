@@ -48,11 +48,13 @@ def restore_stream(stream: int, generation: int) -> Request:
 
 def restore_zone(
     stream: int, zone: int, physical: int, pointer: int, state: ZoneState = CLOSED, sequence=0, wear=0,
-    time=0,
+    time=0, generation: int | None = None, unsure=0,
 ) -> Request:  # fmt: skip
+    """Without a generation any: a zone in service has that of its stream."""
+    generation = random.getrandbits(16) if generation is None else generation
     return Request(
         Operation.RESTORE, stream, zone, offset=pointer - 1, action=RestoreAction.ZONE, physical=physical,
-        restored_state=state, sequence=sequence, wear=wear, time=time,
+        restored_state=state, sequence=sequence, wear=wear, time=time, generation=generation, unsure=unsure,
     )  # fmt: skip
 
 
@@ -114,6 +116,84 @@ async def what_was_restored_is_as_it_was(dut):
     environment.submit(append(1, 1))
     await finish(environment)
     assert environment.identities[1][0] == {"stream": 1, "zone": 1, "generation": 0, "sequence": 5001}
+
+
+@cocotb.test()
+async def zones_out_of_service_outlive_their_generation(dut):
+    """They are read with the generation of their pages, before and after a reset, and take no data."""
+    environment = await start(dut)
+    retired = {0: ZoneState.READ_ONLY, 1: ZoneState.OFFLINE}
+    for request in (
+        restore_stream(2, 7),
+        *(
+            restore_zone(2, zone, physical=zone, pointer=5, state=state, sequence=30 + zone, generation=3)
+            for zone, state in retired.items()
+        ),
+        restore_zone(2, 2, physical=2, pointer=4, state=FULL, sequence=32),
+        *(restore_physical(zone) for zone in range(3, 8)),
+        end(sequence=40),
+    ):
+        assert environment.submit(request).status is Status.SUCCESS, request
+    for reset in (False, True):
+        if reset:
+            environment.submit(Request(Operation.RESET, 2))
+        for request, status in (
+            (read(2, 0, blocks=5), Status.SUCCESS),
+            (read(2, 0, offset=5), Status.UNWRITTEN_BLOCK),
+            (read(2, 1), Status.ZONE_IS_OFFLINE),
+            (read(2, 2), Status.UNWRITTEN_BLOCK if reset else Status.SUCCESS),
+            (append(2, 0), Status.ZONE_IS_READ_ONLY),
+            (append(2, 1), Status.ZONE_IS_OFFLINE),
+            (Request(Operation.RECEIVE, 2, 0, descriptors=4), Status.SUCCESS),
+        ):
+            assert environment.submit(request).status is status, request
+    for zone in (2, 3):
+        assert environment.submit(append(2, zone)).status is Status.SUCCESS
+    await finish(environment)
+    assert environment.identities[4][0] == {"stream": 2, "zone": 4, "generation": 3, "sequence": 30}
+    assert environment.mapping[4] == 0 and environment.mapping[5] == 1
+
+
+@cocotb.test()
+async def blocks_that_may_have_been_written(dut):
+    """Behind the pointer of an unsure zone reads are media errors, until it is empty or filled anew."""
+    environment = await start(dut)
+    for request in (
+        restore_zone(2, 0, physical=0, pointer=5, state=FULL, unsure=1),
+        restore_zone(2, 1, physical=1, pointer=5, state=FULL),
+        restore_zone(2, 2, physical=2, pointer=5, state=ZoneState.READ_ONLY, unsure=1),
+        restore_zone(6, 1, physical=3, pointer=5, state=FULL, unsure=1),
+        *(restore_physical(zone) for zone in range(4, ZONES)),
+        end(sequence=40),
+    ):
+        assert environment.submit(request).status is Status.SUCCESS, request
+    unwritten, lost = Status.UNWRITTEN_BLOCK, Status.UNRECOVERED_READ_ERROR
+    for stream, zone, status in (
+        (2, 0, lost),
+        (2, 1, unwritten),
+        (2, 2, lost),
+        (2, 3, unwritten),
+        (6, 1, lost),
+    ):
+        for request in (read(stream, zone, offset=5), read(stream, zone, offset=4, blocks=2)):
+            expected = Status.UNWRITTEN_BLOCK if zone == 3 else status
+            assert environment.submit(request).status is expected, request
+    environment.submit(append(6, 2, 2))
+    environment.submit(append(6, 3, 2))
+    environment.submit(Request(Operation.SEND, 6, 2, action=ZoneAction.FINISH, unsure=1))
+    environment.submit(Request(Operation.SEND, 6, 0, action=ZoneAction.FINISH, unsure=1))  # nothing in it
+    environment.submit(Request(Operation.SEND, 6, select_all=1, action=ZoneAction.FINISH))
+    for zone, status in ((0, unwritten), (2, lost), (3, unwritten)):
+        assert environment.submit(read(6, zone, offset=2)).status is status, zone
+    for stream in (2, 6):
+        environment.submit(Request(Operation.RECEIVE, stream, 0, descriptors=4))
+    environment.submit(Request(Operation.SEND, 2, 0, action=ZoneAction.RESET))
+    environment.submit(Request(Operation.RESET, 6))
+    for stream, zone in ((2, 0), (6, 1)):
+        assert environment.submit(read(stream, zone)).status is unwritten
+        assert environment.submit(append(stream, zone, 2)).status is Status.SUCCESS
+        assert environment.submit(read(stream, zone, offset=2)).status is unwritten
+    await finish(environment)
 
 
 @cocotb.test()
@@ -319,14 +399,15 @@ def random_recovery(environment: Environment) -> list[Request]:
         for zone in random.sample(range(len(zones)), random.randint(0, 3)):
             closed += 1
             pointer = random.choice((ROW, 2 * ROW, random.randint(1, CAPACITY)))
-            state = (
-                FULL if pointer == CAPACITY or closed > CONFIG.max_active else random.choice((CLOSED, FULL))
-            )
+            state = random.choice((CLOSED, FULL, ZoneState.READ_ONLY))
+            if state is CLOSED and (pointer == CAPACITY or closed > CONFIG.max_active):
+                state = FULL
             rest.append(
                 restore_zone(
-                    stream, zone, physical.pop(), pointer, state, sequences.pop(), random.getrandbits(8)
+                    stream, zone, physical.pop(), pointer, state, sequences.pop(), random.getrandbits(8),
+                    unsure=random.randrange(2),
                 )
-            )
+            )  # fmt: skip
     rest += [restore_physical(zone, random.getrandbits(8)) for zone in physical[random.randint(0, 1) :]]
     random.shuffle(rest)
     return [*requests, *rest, end(1000)]

@@ -15,7 +15,7 @@ from flashtrain.rtl.zones.generations import StreamCondition
 from flashtrain.rtl.zones.state_machine import ZoneCondition, ZonesInUse
 from flashtrain.sim.bench.streams import pack, unpack
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
-from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec.identity import RESTORED_STATES, RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from tests.rtl.zones.zone_model import ACTIVE, CLOSED, OPEN, AgeRule, Outcome, Request, Zone, ZoneModel
 
@@ -76,7 +76,7 @@ def requests(pointer: int):
         yield Request(Operation.GENERATION, source=SOURCE, action=action)
     for first, blocks in ((0, 1), (CAPACITY - 1, 1), (CAPACITY - 1, 2), (SIZE - 1, 1)):
         yield Request(Operation.INSPECT, offset=first, blocks=blocks)
-    for action, state in product(RestoreAction, (CLOSED, ZoneState.FULL)):
+    for action, state in product(RestoreAction, RESTORED_STATES):
         for last in (0, CAPACITY - 1, CAPACITY, SIZE - 1):
             yield Request(Operation.RESTORE, offset=last, action=action, restored_state=state)
     for rows in (1, (CAPACITY - pointer) // ROW, (CAPACITY - pointer) // ROW + 1):
@@ -121,11 +121,14 @@ async def all_of_them(dut):
             source = model.zones[-1]
             source.since = random.choice((0, -1, -1))
             model.zones[0].since = random.choice((0, -1, -1))
+            model.zones[0].unsure = unsure = before.pointer > 0 and random.random() < 0.5
             dut.source_zone.value = pack(
                 CONDITION, state=int(source.state), pointer=source.pointer, expired=-source.since
             )
             expired = -model.zones[0].since
-            dut.zone.value = pack(CONDITION, state=int(before.state), pointer=before.pointer, expired=expired)
+            dut.zone.value = pack(
+                CONDITION, state=int(before.state), pointer=before.pointer, unsure=unsure, expired=expired
+            )
             for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
                 names = ("uncommitted", "pinned", "restored")
                 flags = {name: int(stream in getattr(model, name)) for name in names}
@@ -143,7 +146,7 @@ async def all_of_them(dut):
             outcome = verdict(model, request)
             after = model.zones[0]
             await Timer(1, "ns")
-            where = f"{request} on {before}, expired {expired}, {used} in use: {outcome.status.name}"
+            where = f"{request} on {before}, {unsure=}, {expired=}, {used} in use: {outcome.status.name}"
             assert int(dut.status.value) == outcome.status, where
             seen.add((request.operation, request.action, request.select_all, before.state, outcome.status))
             if outcome.status is not Status.SUCCESS or request.operation is Operation.GENERATION:
@@ -165,7 +168,7 @@ async def all_of_them(dut):
         Status.ZONE_IS_OFFLINE, Status.ZONE_INVALID_WRITE, Status.TOO_MANY_ACTIVE_ZONES,
         Status.TOO_MANY_OPEN_ZONES, Status.INVALID_ZONE_TRANSITION, Status.UNWRITTEN_BLOCK,
         Status.NAMESPACE_NOT_READY, Status.NAMESPACE_WRITE_PROTECTED, Status.INVALID_FIELD,
-        Status.COMMAND_SEQUENCE_ERROR, Status.DATA_EXPIRED,
+        Status.COMMAND_SEQUENCE_ERROR, Status.DATA_EXPIRED, Status.UNRECOVERED_READ_ERROR,
     }  # fmt: skip
     assert statuses == expected
     pairs = {(operation, action, select_all, state) for operation, action, select_all, state, _ in seen}

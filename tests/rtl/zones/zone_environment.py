@@ -22,7 +22,7 @@ from flashtrain.rtl.layouts import (
 from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.spec import FmsConfig, Status
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.nvme import RETIRED, GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Codec, Retention
 from tests.rtl.zones.zone_helpers import AxiMemory, Sink, Source, clock_number, cycles, pack, reset
@@ -225,6 +225,7 @@ class Environment:
             "events": self._events(request) if is_update else random.randrange(3 * self.config.max_blocks),
             "physical": request.physical,
             "restored_state": request.restored_state,
+            "unsure": request.unsure,
             "wear": request.wear,
             "sequence": request.sequence,
             "generation": request.generation,
@@ -343,7 +344,8 @@ class Environment:
     def _restore(self, request: Request, fields: dict[str, int]) -> None:
         match RestoreAction(request.action):
             case RestoreAction.ZONE:
-                identity = self._identity(request.stream, fields["zone"], fields["now"], request.sequence)
+                generation = request.generation if request.restored_state in RETIRED else fields["now"]
+                identity = self._identity(request.stream, fields["zone"], generation, request.sequence)
                 self.identities[fields["zone"]] = identity, request.wear
                 self.mapping[fields["zone"]] = request.physical
                 self.last_job[fields["zone"]] = 0

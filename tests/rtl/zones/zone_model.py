@@ -24,6 +24,8 @@ class Zone:
     state: ZoneState = EMPTY
     pointer: int = 0
     since: int = 0  # when the first block was appended
+    sequence: int = 0  # number of its allocation
+    unsure: bool = False  # blocks behind the pointer may have been written
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Request:
     partial: int = 0
     physical: int = 0
     restored_state: int = 0
+    unsure: int = 0
     wear: int = 0
     sequence: int = 0
     generation: int = 0
@@ -107,6 +110,7 @@ class ZoneModel:
     pinned: set[int] = field(default_factory=set)
     restored: set[int] = field(default_factory=set)  # streams of which a zone has been
     recovering: bool = False
+    sequence: int = 0  # of the next allocation
     now: int = 0
     ages: dict[int, AgeRule] = field(default_factory=dict)
 
@@ -230,7 +234,7 @@ class ZoneModel:
             self.uncommitted.add(request.stream)
         offset = zone.pointer
         if not offset:
-            zone.since = self.now
+            zone.since, zone.sequence, self.sequence = self.now, self.sequence, self.sequence + 1
         zone.pointer += blocks
         if zone.pointer == capacity and not request.encodes:
             zone.state = FULL
@@ -251,7 +255,7 @@ class ZoneModel:
         if end > self.config.geometry.zone_size:
             raise Refused(Status.ZONE_BOUNDARY_ERROR)
         if end > zone.pointer:
-            raise Refused(Status.UNWRITTEN_BLOCK)
+            raise Refused(Status.UNRECOVERED_READ_ERROR if zone.unsure else Status.UNWRITTEN_BLOCK)
         if self.expired(request.stream, zone):
             raise Refused(Status.DATA_EXPIRED)
         return Outcome(Status.SUCCESS, offset=request.offset)
@@ -270,7 +274,7 @@ class ZoneModel:
             case RestoreAction.ZONE:
                 self._restore_zone(request, self._zone(request))
             case RestoreAction.END:
-                self.recovering = False
+                self.recovering, self.sequence = False, request.sequence
         return Outcome(Status.SUCCESS)
 
     def _restore_zone(self, request: Request, zone: Zone) -> None:
@@ -282,7 +286,7 @@ class ZoneModel:
         if request.restored_state == CLOSED and active == self.config.max_active:
             raise Refused(Status.TOO_MANY_ACTIVE_ZONES)
         zone.state, zone.pointer = ZoneState(request.restored_state), request.offset + 1
-        zone.since = request.time
+        zone.since, zone.sequence, zone.unsure = request.time, request.sequence, bool(request.unsure)
         self.restored.add(request.stream)
 
     def _send(self, request: Request) -> Outcome:
@@ -305,7 +309,7 @@ class ZoneModel:
         elif action is ZoneAction.CLOSE:
             zone.state = CLOSED
         elif action is ZoneAction.FINISH:
-            zone.state = FULL
+            self._finish(request, [zone])
         elif action is ZoneAction.OFFLINE:
             zone.state = ZoneState.OFFLINE
         else:
@@ -322,7 +326,7 @@ class ZoneModel:
             case ZoneAction.CLOSE:
                 self._move(zones, OPEN, CLOSED)
             case ZoneAction.FINISH:
-                self._move(zones, ACTIVE, FULL)
+                self._finish(request, [zone for zone in zones if zone.state in ACTIVE])
             case ZoneAction.OFFLINE:
                 self._move(zones, (ZoneState.READ_ONLY,), ZoneState.OFFLINE)
             case ZoneAction.RESET:
@@ -334,6 +338,11 @@ class ZoneModel:
         for zone in zones:
             if zone.state in origins:
                 zone.state = target
+
+    @staticmethod
+    def _finish(request: Request, zones: list[Zone]) -> None:
+        for zone in zones:
+            zone.state, zone.unsure = FULL, zone.unsure or bool(request.unsure and zone.pointer)
 
     def _reset_all(self, stream: int) -> Outcome:
         self.resets[stream] = (self.resets[stream] + 1) % (1 << 16)
@@ -385,5 +394,8 @@ class ZoneModel:
                 | ZoneDescriptor.reset_recommended.put(due and zone.state is FULL)
                 | ZoneDescriptor.finish_recommended.put(due and zone.state is not FULL)
                 | ZoneDescriptor.time.put(zone.since if zone.pointer else 2**32 - 1)
+                | ZoneDescriptor.sequence.put(zone.sequence if zone.pointer else 2**32 - 1)
+                | ZoneDescriptor.written.put(zone.pointer)
+                | ZoneDescriptor.unsure.put(zone.unsure)
             )
         return Outcome(Status.SUCCESS, report=b"".join(chunk.to_bytes(64, "little") for chunk in chunks))

@@ -20,7 +20,7 @@ from flashtrain.rtl.layouts import (
 from flashtrain.spec import Access, FmsConfig, Port, Status, Submission, ZoneAction, ZoneState
 from flashtrain.spec.codec import bound_shift
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec.identity import RESTORED_STATES, RestoreAction
 from flashtrain.spec.nvme import (
     BitField,
     GenerationAction,
@@ -81,6 +81,7 @@ class Parsed(data.StructLayout):
             # Of a restore:
             "physical": 16,
             "restored_state": 4,
+            "unsure": 1,
             "wear": Submission.wear.width,
             "sequence": Submission.sequence.width,
             "generation": Submission.generation.width,
@@ -179,6 +180,7 @@ class Decoder(wiring.Component):
             parsed.other_events.eq((rows * (copies + 1)) << g.channel_bits),
             parsed.physical.eq(field(Submission.physical)),
             parsed.restored_state.eq(field(Submission.restored_state)),
+            parsed.unsure.eq(field(Submission.unsure)),
             parsed.wear.eq(field(Submission.wear)),
             parsed.sequence.eq(field(Submission.sequence)),
             parsed.generation.eq(field(Submission.generation)),
@@ -283,6 +285,7 @@ class Decoder(wiring.Component):
             command.events.eq(parsed.blocks + parsed.other_events),
             command.physical.eq(Mux(op == Operation.INSPECT, zone, parsed.physical)),
             command.restored_state.eq(parsed.restored_state),
+            command.unsure.eq(parsed.unsure),
             command.wear.eq(parsed.wear),
             command.sequence.eq(parsed.sequence),
             command.generation.eq(parsed.generation),
@@ -332,7 +335,7 @@ class Decoder(wiring.Component):
         for_all_dies = one_of(op, Operation.CONSTANTS, Operation.STATISTICS)
         bad_update = (parsed.pages == 0) | (parsed.pages > g.planes) | (parsed.copies > parsed.pages)
         bad_update |= (parsed.rows == 0) | (parsed.blocks != parsed.update_blocks)
-        bad_state = ~one_of(parsed.restored_state, ZoneState.CLOSED, ZoneState.FULL)
+        bad_state = ~one_of(parsed.restored_state, *RESTORED_STATES)
         bad_restore = self._bad_restore(parsed) | (parsed.action == RestoreAction.ZONE) & bad_state
         too_many = parsed.blocks > self.config.max_blocks
         if self.config.codec:

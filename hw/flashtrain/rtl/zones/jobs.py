@@ -45,6 +45,7 @@ class CommandKinds:
         inspects = operation == Operation.INSPECT
         self.is_of_no_zone = self.to_all_dies | inspects  # but has a job with blocks
         self.has_read_job = (operation == Operation.READ) | (operation == Operation.STATISTICS) | inspects
+        self.finishes = is_send & (action == ZoneAction.FINISH)
         resets = is_send & (action == ZoneAction.RESET)
         self.resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
         self.loops = is_send & command.select_all & ~resets  # over the zones of the stream

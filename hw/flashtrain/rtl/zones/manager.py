@@ -28,7 +28,7 @@ from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.restore import Restore, RestoredZone, spare_use_ports
 from flashtrain.rtl.zones.settlement import Settlement
 from flashtrain.rtl.zones.state_machine import ZoneCondition, ZonesInUse, ZoneStateMachine
-from flashtrain.rtl.zones.table import GENERATION_BITS, Reclaim, ZoneAge, ZoneEntry, ZoneTable
+from flashtrain.rtl.zones.table import GENERATION_BITS, Reclaim, ZoneAge, ZoneEntry, ZoneTable, is_retired
 from flashtrain.spec import FmsConfig, Status, ZoneState
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
@@ -263,6 +263,7 @@ class ZoneManager(wiring.Component):
             machine.command.eq(command),
             machine.zone.state.eq(entry.state),
             machine.zone.pointer.eq(entry.pointer),
+            machine.zone.unsure.eq(entry.unsure & entry.mapped),
             machine.zone.expired.eq(self._age.expired & settings.refuses),
             machine.source_zone.eq(registers.source_zone),
             machine.stream.eq(self._generations.stream_condition),
@@ -305,6 +306,7 @@ class ZoneManager(wiring.Component):
             stored.mapped.eq(
                 (entry.mapped | kinds.is_append | kinds.restores_zone) & (zone_after.state != ZoneState.EMPTY)
             ),
+            stored.unsure.eq(entry.unsure | kinds.finishes & command.unsure),
             stored.stream.eq(command.stream),
             stored.generation.eq(Array(self._generations.generation)[command.stream]),
         ]
@@ -313,12 +315,19 @@ class ZoneManager(wiring.Component):
         with m.If(allocates_zone):
             m.d.comb += [
                 stored.time.eq(self.time),
+                stored.unsure.eq(0),
                 stored.placement.zone.eq(self.next_zone.payload.zone),
                 stored.placement.sequence.eq(restore.sequence),
                 stored.placement.wear.eq(self.next_zone.payload.wear),
             ]
         with m.If(kinds.restores_zone):
-            m.d.comb += [stored.placement.eq(restore.placement), stored.time.eq(command.time)]
+            m.d.comb += [
+                stored.placement.eq(restore.placement),
+                stored.time.eq(command.time),
+                stored.unsure.eq(command.unsure),
+            ]
+            with m.If(is_retired(command.restored_state)):
+                m.d.comb += stored.generation.eq(command.generation)  # it outlives resets of its stream
 
     def _retire_zone(self, m: Module, registers: _Registers) -> None:
         """Store a zone whose program failed as read-only, with another command at the head.

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import LBA_BITS, STATUS_BITS
 from flashtrain.rtl.lib.axi import WritePort
-from flashtrain.rtl.zones.table import ZoneEntry
+from flashtrain.rtl.zones.table import ZoneEntry, is_retired
 from flashtrain.spec import FmsConfig, Status, ZoneState
 from flashtrain.spec.nvme import BitField, ReportFilter, ReportHeader, ZoneDescriptor
 
@@ -14,7 +14,7 @@ BEATS = ZoneDescriptor.BYTES // 8
 """Beats of the header, and of each descriptor."""
 
 _BEATS_TO_BOUNDARY = 4096 // 8
-_LAST_OF_ENTRY = (ZoneDescriptor.time.low + ZoneDescriptor.time.width - 1) // 64
+_LAST_OF_ENTRY = (ZoneDescriptor.unsure.low + ZoneDescriptor.unsure.width - 1) // 64
 """The last beat of a descriptor that has a field of the zone's entry."""
 
 
@@ -40,7 +40,7 @@ class ZoneReport(wiring.Component):
     Each is a burst of 8 beats. A descriptor that crosses a boundary of 4 KiB takes two bursts. `done` follows
     the last response.
 
-    Beats from the sixth on are zeros. So the table reads the next zone in them, and its descriptor follows
+    Beats from the seventh on are zeros. So the table reads the next zone in them, and its descriptor follows
     the last one at once.
 
     Latency: 2 cycles from a request to its first burst. Throughput: 9 cycles per descriptor, 10 for one with
@@ -197,11 +197,16 @@ class ZoneReport(wiring.Component):
             _field(chunk, ZoneDescriptor.write_pointer).eq(start + self.entry.pointer),
         ]
         state = self.entry.state
-        retired = (state == ZoneState.READ_ONLY) | (state == ZoneState.OFFLINE)
+        retired = is_retired(state)
         has_data = self.entry.mapped
         recommends, is_full = has_data & self.due & ~retired, state == ZoneState.FULL
         m.d.comb += [
             _field(chunk, ZoneDescriptor.time).eq(Mux(has_data, self.entry.time, ZoneDescriptor.NO_TIME)),
+            _field(chunk, ZoneDescriptor.sequence).eq(
+                Mux(has_data, self.entry.placement.sequence, ZoneDescriptor.NO_SEQUENCE)
+            ),
+            _field(chunk, ZoneDescriptor.written).eq(self.entry.pointer),
+            _field(chunk, ZoneDescriptor.unsure).eq(has_data & self.entry.unsure),
             _field(chunk, ZoneDescriptor.reset_recommended).eq(recommends & is_full),
             _field(chunk, ZoneDescriptor.finish_recommended).eq(recommends & ~is_full),
         ]

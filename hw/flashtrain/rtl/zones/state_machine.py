@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import STATUS_BITS, Command, Operation
 from flashtrain.rtl.zones.generations import StreamCondition
+from flashtrain.rtl.zones.table import is_retired
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
@@ -13,10 +14,15 @@ from flashtrain.spec.streams import Codec
 
 
 class ZoneCondition(data.StructLayout):
-    """A zone's state (`ZoneState`), its write pointer, and whether its data are too old to be read."""
+    """The condition of a zone."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"state": 4, "pointer": config.geometry.zone_size_bits + 1, "expired": 1})
+        super().__init__({
+            "state": 4,  # ZoneState
+            "pointer": config.geometry.zone_size_bits + 1,
+            "unsure": 1,  # blocks behind it may have been written, and lost
+            "expired": 1,  # the data are too old to be read
+        })  # fmt: skip
 
 
 class ZonesInUse(data.StructLayout):
@@ -179,7 +185,8 @@ class ZoneStateMachine(wiring.Component):
         with m.Elif(end > self.config.geometry.zone_size):
             m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
         with m.Elif(end > self.zone.pointer):
-            m.d.comb += self.status.eq(Status.UNWRITTEN_BLOCK)
+            lost = self.zone.unsure
+            m.d.comb += self.status.eq(Mux(lost, Status.UNRECOVERED_READ_ERROR, Status.UNWRITTEN_BLOCK))
         with m.Elif(self.zone.expired):
             m.d.comb += self.status.eq(Status.DATA_EXPIRED)
 
@@ -197,16 +204,16 @@ class ZoneStateMachine(wiring.Component):
                     m.d.comb += self.status.eq(Status.SUCCESS)
                 m.d.comb += after.state.eq(ZoneState.CLOSED)
             with m.Case(ZoneAction.FINISH):
-                with m.If(_is_in_service(state)):
+                with m.If(~is_retired(state)):
                     m.d.comb += self.status.eq(Status.SUCCESS)
                 # The pointer stays: it bounds reads.
                 m.d.comb += after.state.eq(ZoneState.FULL)
             with m.Case(ZoneAction.RESET):
-                with m.If(_is_in_service(state)):
+                with m.If(~is_retired(state)):
                     m.d.comb += self.status.eq(Status.SUCCESS)
                 m.d.comb += [after.state.eq(ZoneState.EMPTY), after.pointer.eq(0)]
             with m.Case(ZoneAction.OFFLINE):
-                with m.If(~_is_in_service(state)):
+                with m.If(is_retired(state)):
                     m.d.comb += self.status.eq(Status.SUCCESS)
                 m.d.comb += after.state.eq(ZoneState.OFFLINE)
 
@@ -260,7 +267,3 @@ def _is_open(state: Value) -> Value:
 
 def _is_active(state: Value) -> Value:
     return _is_open(state) | (state == ZoneState.CLOSED)
-
-
-def _is_in_service(state: Value) -> Value:
-    return (state != ZoneState.READ_ONLY) & (state != ZoneState.OFFLINE)

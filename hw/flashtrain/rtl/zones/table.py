@@ -1,6 +1,6 @@
 """The logical zone table, the scan that reclaims its stale entries, and the age of a zone's data."""
 
-from amaranth import Array, Module, Mux, Signal
+from amaranth import Array, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -12,6 +12,11 @@ from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Retention
 
 GENERATION_BITS = PageIdentity.generation.width
+
+
+def is_retired(state: Value) -> Value:
+    """Whether a zone of this `ZoneState` is out of service."""
+    return (state == ZoneState.READ_ONLY) | (state == ZoneState.OFFLINE)
 
 
 class Placement(data.StructLayout):
@@ -39,6 +44,7 @@ class ZoneEntry(data.StructLayout):
             "generation": GENERATION_BITS,
             "job": SEQUENCE_BITS,  # number of its last write job
             "time": TIME_BITS,  # of its first append since it was empty
+            "unsure": 1,  # if mapped: blocks behind `pointer` may have been written, and lost
         })  # fmt: skip
 
 
@@ -86,10 +92,11 @@ class ZoneTable(wiring.Component):
         write = entries.write_port()
 
         stored = read.data
-        survives = (stored.state == ZoneState.READ_ONLY) | (stored.state == ZoneState.OFFLINE)
         m.d.comb += [
             read.addr.eq(self.zone),
-            self.stale.eq((stored.generation != Array(self.generations)[stored.stream]) & ~survives),
+            self.stale.eq(
+                (stored.generation != Array(self.generations)[stored.stream]) & ~is_retired(stored.state)
+            ),
             self.reclaim.eq(self.stale & stored.mapped),
             self.entry.eq(stored),
         ]

@@ -185,7 +185,8 @@ class SensibleFields:
         return {
             "slba": start + r.choice([0, 1, g.zone_capacity, g.zone_capacity + 1, r.randint(0, g.zone_size)]),
             "action": r.choice(list(RestoreAction)),
-            "restored_state": r.choice([ZoneState.CLOSED, ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
+            "restored_state": r.choice([ZoneState.CLOSED, ZoneState.CLOSED, *ZoneState]),
+            "unsure": r.randrange(2),
             "physical": r.choice([r.randrange(g.zones), g.zones - 1, g.zones, g.blocks]),
             "wear": r.randrange(99),
             "time": r.getrandbits(32),

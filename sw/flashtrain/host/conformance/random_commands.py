@@ -223,7 +223,7 @@ class RandomCommands:
                 number = {"sequence" if r.random() < 0.5 else "generation": r.randrange(1 << 16)}
                 fields |= {
                     "slba": start + r.randrange(g.zone_size + 1), "action": r.choice(list(RestoreAction)),
-                    "restored_state": r.choice([ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
+                    "restored_state": r.choice(list(ZoneState)), "unsure": r.randrange(2),
                     "physical": r.randrange(g.blocks + 1), "wear": r.randrange(99),
                     **(place if r.random() < 0.3 else number),
                 }  # fmt: skip

@@ -10,7 +10,7 @@ from flashtrain.numerics.compiled.codec import decode, encode
 from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.identity import RestoreAction
-from flashtrain.spec.nvme import GenerationAction, ReportFilter
+from flashtrain.spec.nvme import RETIRED, GenerationAction, ReportFilter
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import Codec
 
@@ -69,7 +69,9 @@ class Executor:
         self._zone_size = config.geometry.zone_size
         self._contents = {
             nsid: StreamContent(
-                StreamZones(config, stream, now, lambda: self.physical.exhausted),
+                StreamZones(
+                    config, stream, now, lambda: self.physical.sequence, lambda: self.physical.exhausted
+                ),
                 Storage(nsid, stream.first, self.physical),
             )
             for nsid, stream in streams.items()
@@ -218,12 +220,7 @@ class Executor:
             case RestoreAction.STREAM:
                 content.generation = entry.generation
             case RestoreAction.ZONE:
-                zone, last = divmod(entry.slba - 1, self._zone_size)
-                state = ZoneState(entry.restored_state)
-                if status := content.zones.restore(zone, state, last + 1, entry.time):
-                    return status
-                self.physical.use(entry.physical, entry.wear)
-                content.storage.restore(zone, content.generation, entry.physical, entry.sequence, entry.wear)
+                return self._restore_zone(entry, content)
             case RestoreAction.PHYSICAL:
                 self.physical.use(entry.physical, entry.wear)
                 self.physical.release(entry.physical)
@@ -236,14 +233,25 @@ class Executor:
                 self.recovering = False
         return Status.SUCCESS
 
+    def _restore_zone(self, entry: SubmissionEntry, content: StreamContent) -> Status:
+        index, last = divmod(entry.slba - 1, self._zone_size)
+        state = ZoneState(entry.restored_state)
+        zone = Zone(state, last + 1, entry.time, entry.sequence, entry.unsure)
+        if status := content.zones.restore(index, zone):
+            return status
+        generation = entry.generation if state in RETIRED else content.generation
+        self.physical.use(entry.physical, entry.wear)
+        content.storage.restore(index, generation, entry.physical, entry.sequence, entry.wear)
+        return Status.SUCCESS
+
     def _manage(self, entry: SubmissionEntry, content: StreamContent, index: int) -> Status:
         action = ZoneAction(entry.action)
         if entry.select_all and action is ZoneAction.RESET:
             content.reset()
             return Status.SUCCESS
         if entry.select_all:
-            return content.zones.manage_all(action)
-        status = content.zones.manage(index, action)
+            return content.zones.manage_all(action, entry.unsure)
+        status = content.zones.manage(index, action, entry.unsure)
         content.drop_empty()
         return status
 

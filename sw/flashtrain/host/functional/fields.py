@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from flashtrain.spec import FmsConfig, Opcode, ZoneAction, ZoneState
-from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec import FmsConfig, Opcode, ZoneAction
+from flashtrain.spec.identity import RESTORED_STATES, RestoreAction
 from flashtrain.spec.nvme import RETIRED, GenerationAction, ReportFilter, ReportHeader, ZoneReport
 from flashtrain.spec.streams import Codec
 
@@ -13,7 +13,6 @@ from .submission_entry import SubmissionEntry
 _ACTIONS = frozenset(ZoneAction)
 _GENERATION_ACTIONS = frozenset(GenerationAction)
 _RESTORE_ACTIONS = frozenset(RestoreAction)
-_RESTORED_STATES = (ZoneState.CLOSED, ZoneState.FULL)
 _FILTERS = frozenset(ReportFilter)
 
 
@@ -102,7 +101,7 @@ class Fields:
         g = self._config.geometry
         match entry.action:
             case RestoreAction.ZONE:
-                return entry.physical < g.zones and entry.restored_state in _RESTORED_STATES
+                return entry.physical < g.zones and entry.restored_state in RESTORED_STATES
             case RestoreAction.PHYSICAL:
                 return entry.physical < g.blocks
             case RestoreAction.BLOCK:

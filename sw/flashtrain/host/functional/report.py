@@ -40,5 +40,8 @@ def _descriptor(zone: Zone, start: int, capacity: int, due: bool) -> bytes:
         | d.start.put(start)
         | d.write_pointer.put(d.NO_POINTER if pointless else start + zone.written)
         | d.time.put(zone.time if zone.written else d.NO_TIME)
+        | d.sequence.put(zone.sequence if zone.written else d.NO_SEQUENCE)
+        | d.written.put(zone.written)
+        | d.unsure.put(zone.unsure)
     )
     return value.to_bytes(d.BYTES, "little")

@@ -41,6 +41,7 @@ class SubmissionEntry(NamedTuple):
     physical: int
     wear: int
     restored_state: int
+    unsure: bool
     sequence: int
     generation: int
     time: int
@@ -112,9 +113,9 @@ def _place(field: BitField) -> tuple[int, int, int]:
 
 
 _PLACES = tuple(_place(getattr(Submission, _SOURCES.get(name, name))) for name in SubmissionEntry._fields)
-_BLOCKS, _REPORT_BYTES, _SELECT_ALL, _PARTIAL, _EXPANDED, _EXACT = (
+_BLOCKS, _REPORT_BYTES, _SELECT_ALL, _PARTIAL, _UNSURE, _EXPANDED, _EXACT = (
     SubmissionEntry._fields.index(name)
-    for name in ("blocks", "report_bytes", "select_all", "partial", "expanded", "exact")
+    for name in ("blocks", "report_bytes", "select_all", "partial", "unsure", "expanded", "exact")
 )
 
 
@@ -125,6 +126,6 @@ def parse(raw: bytes | memoryview) -> SubmissionEntry:
     fields[_BLOCKS] += 1
     fields[_REPORT_BYTES] = 4 * (fields[_REPORT_BYTES] + 1)
     fields[_EXPANDED] += 1
-    for flag in (_SELECT_ALL, _PARTIAL, _EXACT):
+    for flag in (_SELECT_ALL, _PARTIAL, _UNSURE, _EXACT):
         fields[flag] = bool(fields[flag])
     return SubmissionEntry._make(fields)

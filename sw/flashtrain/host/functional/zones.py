@@ -23,11 +23,18 @@ _TIMES = 1 << ZoneDescriptor.time.width
 
 @dataclass
 class Zone:
-    """One zone. written: blocks from its start to its write pointer; time: of the first append."""
+    """One zone.
+
+    - written: blocks from its start to its write pointer.
+    - time, sequence: of the first append, and of its allocation.
+    - unsure: blocks behind the write pointer may have been written and lost.
+    """
 
     state: ZoneState = ZoneState.EMPTY
     written: int = 0
     time: int = 0
+    sequence: int = 0
+    unsure: bool = False
 
     def is_old(self, now: int, age: int | None) -> bool:
         """Whether the zone has data of at least this age (None: never); data from the future are fresh."""
@@ -38,6 +45,7 @@ class StreamZones:
     """All zones of a stream. Methods return the status; a call that is refused changes nothing.
 
     - now: the time in seconds, by register TIME.
+    - sequence: the number of the next allocation.
     - exhausted: whether no physical zone is free for another logical one.
     """
 
@@ -46,12 +54,14 @@ class StreamZones:
         config: FmsConfig,
         settings: StreamSettings,
         now: Callable[[], int],
+        sequence: Callable[[], int],
         exhausted: Callable[[], bool],
     ) -> None:
         self._exhausted = exhausted
         self._config = config
         self._settings = settings
         self._now = now
+        self._sequence = sequence
         self._zone_size = config.geometry.zone_size
         self.zones = [Zone() for _ in range(settings.zones)]
 
@@ -103,7 +113,7 @@ class StreamZones:
         if not zone.written:
             if self._exhausted():
                 return Status.INTERNAL_ERROR
-            zone.time = self._now()
+            zone.time, zone.sequence = self._now(), self._sequence()
         zone.written += blocks
         if fills and zone.written == self._config.geometry.zone_capacity:
             zone.state = ZoneState.FULL
@@ -118,7 +128,7 @@ class StreamZones:
         if offset + blocks > self._zone_size:
             return Status.ZONE_BOUNDARY_ERROR
         if offset + blocks > zone.written:
-            return Status.UNWRITTEN_BLOCK
+            return Status.UNRECOVERED_READ_ERROR if zone.unsure else Status.UNWRITTEN_BLOCK
         return Status.DATA_EXPIRED if self.expired(index) else Status.SUCCESS
 
     def expired(self, index: int) -> bool:
@@ -131,8 +141,8 @@ class StreamZones:
         zone = self.zones[index]
         return zone.state not in RETIRED and zone.is_old(self._now(), self._settings.due)
 
-    def manage(self, index: int, action: ZoneAction) -> Status:
-        """Zone management send of one zone."""
+    def manage(self, index: int, action: ZoneAction, unsure: bool = False) -> Status:
+        """Zone management send of one zone; unsure: of a finish, blocks behind the pointer may be lost."""
         zone = self.zones[index]
         if action is ZoneAction.OPEN and zone.state in ACTIVE | {ZoneState.EMPTY}:
             if status := self._resources_to_open(zone):
@@ -141,10 +151,10 @@ class StreamZones:
             return Status.INVALID_ZONE_TRANSITION
         elif action is ZoneAction.CLOSE and zone.state not in ACTIVE:
             return Status.INVALID_ZONE_TRANSITION
-        _do(zone, action)
+        _do(zone, action, unsure)
         return Status.SUCCESS
 
-    def manage_all(self, action: ZoneAction) -> Status:
+    def manage_all(self, action: ZoneAction, unsure: bool = False) -> Status:
         """Zone management send with all zones selected."""
         if action is ZoneAction.OPEN and self._count(ACTIVE) > self._config.max_open:
             return Status.TOO_MANY_OPEN_ZONES
@@ -157,18 +167,18 @@ class StreamZones:
         }[action]
         for zone in self.zones:
             if zone.state in selected:
-                _do(zone, action)
+                _do(zone, action, unsure)
         return Status.SUCCESS
 
-    def restore(self, index: int, state: ZoneState, written: int, time: int) -> Status:
+    def restore(self, index: int, restored: Zone) -> Status:
         """Restore a zone as it was before the power failed."""
         if self.zones[index].state is not ZoneState.EMPTY:
             return Status.INVALID_ZONE_TRANSITION
-        if written > self._config.geometry.zone_capacity:
+        if restored.written > self._config.geometry.zone_capacity:
             return Status.ZONE_BOUNDARY_ERROR
-        if state is ZoneState.CLOSED and self._count(ACTIVE) >= self._config.max_active:
+        if restored.state is ZoneState.CLOSED and self._count(ACTIVE) >= self._config.max_active:
             return Status.TOO_MANY_ACTIVE_ZONES
-        self.zones[index] = Zone(state, written, time)
+        self.zones[index] = restored
         return Status.SUCCESS
 
     def retire(self, index: int, state: ZoneState) -> Status:
@@ -194,7 +204,7 @@ class StreamZones:
         return Status.TOO_MANY_OPEN_ZONES
 
 
-def _do(zone: Zone, action: ZoneAction) -> None:
+def _do(zone: Zone, action: ZoneAction, unsure: bool) -> None:
     zone.state = {
         ZoneAction.CLOSE: ZoneState.CLOSED,
         ZoneAction.FINISH: ZoneState.FULL,
@@ -202,5 +212,7 @@ def _do(zone: Zone, action: ZoneAction) -> None:
         ZoneAction.RESET: ZoneState.EMPTY,
         ZoneAction.OFFLINE: ZoneState.OFFLINE,
     }[action]
+    if action is ZoneAction.FINISH and unsure:
+        zone.unsure = zone.written > 0
     if action is ZoneAction.RESET:
-        zone.written = 0
+        zone.written, zone.unsure = 0, False

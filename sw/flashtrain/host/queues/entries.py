@@ -18,6 +18,7 @@ class Command(NamedTuple):
     - pages, copies, rows: of an update, pages of gradients per tile, pages of copies per tile, rows of tiles.
     - source: namespace of the current generation, of an update or a commit.
     - physical, wear, restored_state, sequence, generation, time: of a restore.
+    - unsure: of the restore or the finish of a zone, blocks behind its write pointer may be lost.
     - channel, die, plane, spare: of the restore of a block, which has no sequence and generation.
     - expanded, exact: of a stream with a codec; blocks of data of a read, and whether the data are no floats.
     """
@@ -39,6 +40,7 @@ class Command(NamedTuple):
     physical: int = 0
     wear: int = 0
     restored_state: int = 0
+    unsure: bool = False
     sequence: int = 0
     generation: int = 0
     time: int = 0

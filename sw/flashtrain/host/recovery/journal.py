@@ -30,6 +30,7 @@ from flashtrain.host.queues.dispatcher import Dispatcher, Request
 from flashtrain.host.queues.entries import Command
 from flashtrain.host.queues.pending import Pending
 from flashtrain.host.streams.stream import DeviceStream
+from flashtrain.host.streams.zone_info import ZoneInfo
 from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneAction, ZoneState
 from flashtrain.spec.errors import require
 from flashtrain.spec.identity import GENERATION_LIMIT
@@ -135,7 +136,7 @@ class Journal:
 
         A later allocation for the zone has at least the sequence number that the controller reports now.
         """
-        self._raise_floor(self._zones[nsid].start + zone)
+        self._set_floor(self._zones[nsid].start + zone)
         return self._append()
 
     @property
@@ -152,7 +153,7 @@ class Journal:
         """Record that the copy is complete: in the spare zone, or on the second call back in the zone."""
         copy = self._record.copy
         if copy is not None:
-            self._raise_floor(copy.spare if copy.whole else copy.zone)
+            self._set_floor(copy.spare if copy.whole else copy.zone)
             after = None if copy.whole else replace(copy, whole=True)
             self._record = replace(self._record, copy=after)
             self.write()
@@ -161,19 +162,22 @@ class Journal:
         """Record that the content of the spare zone is not needed, and that it will be reset."""
         copy = self._record.copy
         if copy is not None:
-            self._raise_floor(copy.spare)
+            self._set_floor(copy.spare)
             self._record = replace(self._record, copy=None)
             self.write()
 
-    def retire(self, nsid: int, zones: dict[int, ZoneState]) -> None:
-        """Record that these zones of a stream were found out of service.
+    def retire(self, nsid: int, zones: dict[int, ZoneInfo]) -> None:
+        """Record that these zones of a stream were found out of service, and the allocation of their data.
 
         If the journal accepts no more records, nothing is recorded; the next change raises the error.
         """
         first = self._zones[nsid].start
         known = self._record.retired
-        retired = known | {first + zone: state for zone, state in zones.items()}
+        found = {first + number: zone for number, zone in zones.items()}
+        retired = known | {number: zone.state for number, zone in found.items()}
         if retired != known:
+            for number in found.keys() - known.keys():
+                self._set_floor(number, found[number].sequence)
             self._record = replace(self._record, retired=retired)
             with suppress(CommandError):
                 self.write()
@@ -188,19 +192,23 @@ class Journal:
         if self._wrong:
             self.wait_for(self._append())
 
-    def end(self, pointers: dict[int, dict[int, int]], wear: list[int], replaced: bool) -> None:
-        """Write a clean record. pointers: written blocks by NSID and zone, of zones that are not full."""
+    def end(self, reports: dict[int, list[ZoneInfo]], wear: list[int], replaced: bool) -> None:
+        """Write a clean record. reports: the zones of streams by NSID; nothing is in flight to them."""
         flat = [0] * self._dispatcher.link.config.geometry.zones
-        for nsid, of_zones in pointers.items():
-            for zone, pointer in of_zones.items():
-                flat[self._zones[nsid].start + zone] = pointer
+        full = set()
+        for nsid, report in reports.items():
+            for number, zone in enumerate(report, self._zones[nsid].start):
+                if not zone.unsure:
+                    flat[number] = zone.written
+                    full |= {number} if zone.state is ZoneState.FULL else set()
         zone, offset = self._place()
         end = offset + self._format.blocks(self._record)
         if end + self._format.least_blocks <= self._stream.zone_capacity:
             flat[self._zones[self._stream.nsid].start + zone] = end
         self._record = replace(
-            self._record, clean=True, pointers=tuple(flat), wear=tuple(wear), replaced=replaced
-        )
+            self._record, clean=True, pointers=tuple(flat), full=frozenset(full), wear=tuple(wear),
+            replaced=replaced,
+        )  # fmt: skip
         self.wait_for(self._append())
 
     def go_on(self) -> None:
@@ -223,10 +231,12 @@ class Journal:
 
     # How it is done.
 
-    def _raise_floor(self, zone: int) -> None:
-        """Set the floor of a zone: later allocations for it have at least the present sequence number."""
+    def _set_floor(self, zone: int, sequence: int | None = None) -> None:
+        """Set the floor of a zone to the number of an allocation; None: to that of the next one."""
         floors = list(self._record.floors or (0,) * self._dispatcher.link.config.geometry.zones)
-        floors[zone] = self._dispatcher.link.read_register(Register.SEQUENCE)
+        if sequence is None:
+            sequence = self._dispatcher.link.read_register(Register.SEQUENCE)
+        floors[zone] = sequence
         self._record = replace(self._record, floors=tuple(floors))
 
     def _note(self) -> None:
@@ -278,7 +288,7 @@ class Journal:
             ),
             fail,
         )
-        self._record = replace(record, clean=False, pointers=())
+        self._record = replace(record, clean=False, pointers=(), full=frozenset())
         self._zone, self._offset = zone, offset + len(blocks)
         self._last, self._wrong = request, False
         return request

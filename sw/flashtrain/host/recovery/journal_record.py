@@ -15,6 +15,7 @@ from flashtrain.spec.journal import (
     RecordFlag,
     RecordMoment,
     RecordStream,
+    RecordWritten,
     packing,
 )
 from flashtrain.spec.nvme import RETIRED
@@ -71,7 +72,8 @@ class Record:
     - streams: entries by NSID.
     - floors: by logical zone of the device, the lowest sequence number that is not stale.
     - wear: erase counts by physical zone, as of the last time they were read.
-    - pointers: in a clean record, the written blocks by logical zone, of zones that are not full.
+    - pointers: in a clean record, the written blocks by logical zone; 0: none, or an unknown number.
+    - full: the logical zones among these that take no more.
     - clean: the controller was shut down after this record.
     - replaced: spares may be in use; in a clean record they are.
     - moments: allocation times.
@@ -84,6 +86,7 @@ class Record:
     floors: tuple[int, ...] = ()
     wear: tuple[int, ...] = ()
     pointers: tuple[int, ...] = ()
+    full: frozenset[int] = frozenset()
     clean: bool = False
     replaced: bool = True
     moments: tuple[Moment, ...] = ()
@@ -129,7 +132,12 @@ class RecordFormat:
         data = _FLAGS.pack(flags)
         for entry in entries:
             data += _STREAM.pack(entry.generation, entry.commit, entry.updates, len(entry.note))
-        for numbers in (record.floors, record.wear, record.pointers):
+        w = RecordWritten
+        written = [
+            w.blocks.put(blocks) | w.full.put(zone in record.full)
+            for zone, blocks in enumerate(record.pointers)
+        ]
+        for numbers in (record.floors, record.wear, written):
             data += struct.pack(f"<{self._zones}I", *(numbers or (0,) * self._zones))
         data += _COPY.pack(copy.zone, copy.spare)
         for moment in (*record.moments, *(_NEVER,) * (MOMENTS - len(record.moments))):
@@ -155,7 +163,9 @@ class RecordFormat:
         heads = [_STREAM.unpack_from(data, at + i * _STREAM.size) for i in range(MAX_STREAMS)]
         at += MAX_STREAMS * _STREAM.size
         each = struct.Struct(f"<{self._zones}I")
-        floors, wear, pointers = (each.unpack_from(data, at + i * each.size) for i in range(3))
+        floors, wear, written = (each.unpack_from(data, at + i * each.size) for i in range(3))
+        pointers = tuple(RecordWritten.blocks.get(one) for one in written)
+        full = frozenset(zone for zone, one in enumerate(written) if RecordWritten.full.get(one))
         at += 3 * each.size
         zone, spare = _COPY.unpack_from(data, at)
         copy = (
@@ -177,4 +187,4 @@ class RecordFormat:
             streams[i + 1] = StreamEntry(generation, commit, updates, pinned, note)
             at += length
         clean, replaced = bool(flags & RecordFlag.CLEAN), bool(flags & RecordFlag.REPLACED)
-        return Record(number, streams, floors, wear, pointers, clean, replaced, moments, copy, retired)
+        return Record(number, streams, floors, wear, pointers, full, clean, replaced, moments, copy, retired)

@@ -15,7 +15,11 @@ Result
   the least worn zone is allocated first, or the journal's count if that is higher. Each recovery and each
   `Device.shutdown` records the counts.
 - Zones out of service are read-only or offline again, with their content, if the driver has recorded them.
-  Without a journal they are in service again.
+  No reset of their stream has emptied them. Without a journal they are in service again.
+- Without a clean record it is unknown how far a zone was written: its last pages may be lost. A zone that is
+  not full of pages is then unsure (`flashtrain.spec.nvme`): reads behind its last page are media errors.
+- With a clean record a page that is missing below the recorded pointer is a media error. A zone with a block
+  whose last page is missing is full, since the block's next page would be programmed out of order.
 
 Volatile streams, and the fact that a zone was finished, are lost. Without a journal pins are lost, too. After
 a loss of power, a zone that was not full takes no more appends, since pages past its last one may be half
@@ -162,12 +166,7 @@ class Recovery:
         self._use_spares(kept)
         record = replace(Record(0), streams=entries) if found.record is None else found.record
         clean = record.clean and found.last
-        trusted = (lambda owner: record.pointers[owner.zone]) if clean else (lambda owner: 0)
-        pointers = self._pointers.pointers(kept, trusted)
-        marked = {block for block, _ in self._ownership.marked}
-        for owner, pointer in pointers.items():
-            known = owner.whole or not (record.replaced or owner.physical in marked)
-            self._restored[owner.zone] = self._zone_info(owner, pointer, trusted(owner) if known else 0)
+        pointers = self._restored_zones(kept, record, clean)
         self._replace_marked({owner.physical for owner in kept})
         wear = self._wear(owners, record)
         sequence = 1 + max((*record.floors, *(owner.sequence for owner in owners)), default=-1)
@@ -257,24 +256,44 @@ class Recovery:
     def _kept(
         self, owners: list[OwnershipRecord], entries: dict[int, StreamEntry], record: Record | None
     ) -> list[OwnershipRecord]:
-        floors = () if record is None else record.floors
+        floors, retired = ((), {}) if record is None else (record.floors, record.retired)
         return list(
             newest(
-                replace(owner, updates=bool(entry.commit))
+                replace(owner, updates=owner.zone in retired or bool(entry.commit))
                 for owner in owners
                 if (entry := entries.get(owner.nsid)) is not None
-                and owner.generation == entry.generation
-                and (not owner.updates or entry.commit)
+                and (owner.zone in retired or owner.generation == entry.generation)
+                and (owner.zone in retired or not owner.updates or entry.commit)
                 and (not floors or owner.sequence >= floors[owner.zone])
             ).values()
         )
 
-    def _zone_info(self, owner: OwnershipRecord, pointer: int, trusted: int) -> ZoneInfo:
-        g = self._geometry
-        start = (owner.zone - self._zones[owner.nsid].start) * g.zone_size
-        if pointer == trusted and pointer < g.zone_capacity:
-            return ZoneInfo(start, ZoneState.CLOSED, g.zone_capacity, start + pointer)
-        return ZoneInfo(start, ZoneState.FULL, g.zone_capacity, None)
+    def _restored_zones(
+        self, kept: list[OwnershipRecord], record: Record, clean: bool
+    ) -> dict[OwnershipRecord, int]:
+        """The write pointers of the kept zones; `_restored` has what else is known about them."""
+        capacity = self._geometry.zone_capacity
+        recorded = {owner: record.pointers[owner.zone] if clean else 0 for owner in kept}
+        found = self._pointers.pointers(kept, lambda owner: recorded[owner])
+        marked = {block for block, _ in self._ownership.marked}
+        in_service = {
+            owner: pointer
+            for owner, pointer in found.items()
+            if pointer == recorded[owner] < capacity
+            and owner.zone not in record.full | record.retired.keys()
+            and (owner.whole or not (record.replaced or owner.physical in marked))
+        }
+        go_on = self._pointers.go_on(in_service)
+        pointers = {owner: max(pointer, recorded[owner]) for owner, pointer in found.items()}
+        for owner, pointer in pointers.items():
+            start = (owner.zone - self._zones[owner.nsid].start) * self._geometry.zone_size
+            state = record.retired.get(owner.zone, ZoneState.CLOSED if owner in go_on else ZoneState.FULL)
+            self._restored[owner.zone] = ZoneInfo(
+                start, state, capacity, start + pointer if state is ZoneState.CLOSED else None,
+                written=pointer, sequence=owner.sequence,
+                unsure=pointer != recorded[owner] and pointer < capacity,
+            )  # fmt: skip
+        return pointers
 
     def _wear(self, owners: list[OwnershipRecord], record: Record) -> list[int]:
         # A zone that was free at an allocation had at least as many erases as the allocated one.
@@ -359,8 +378,10 @@ class Recovery:
                 self._restored[owner.zone].start + pointer,
                 action=RestoreAction.ZONE,
                 restored_state=self._restored[owner.zone].state,
+                unsure=self._restored[owner.zone].unsure,
                 physical=owner.physical,
                 sequence=owner.sequence,
+                generation=owner.generation,
                 wear=owner.wear,
                 time=time_of(moments, owner.sequence),
             )
@@ -373,11 +394,15 @@ class Recovery:
         self._submit([self._end(sequence)])
 
     def _retire(self, zones: dict[int, ZoneState]) -> None:
-        """Take these logical zones out of service, if a port has the right to; the recovery has ended."""
+        """Take these logical zones out of service, if a port has the right to; the recovery has ended.
+
+        Those with content are so already.
+        """
         for stream in self._node.streams:
             own = self._zones[stream.nsid]
             able = [port for port in Port if Access.APPEND in stream.access(port)]
-            for zone in sorted(zones.keys() & set(own)) if able else ():
+            empty = zones.keys() & set(own) - self._restored.keys()
+            for zone in sorted(empty) if able else ():
                 info, state = self.zones(stream.nsid)[zone - own.start], zones[zone]
                 self._submit([Command(Opcode.ZONE_RETIRE, stream.nsid, info.start, action=state)], able[0])
                 self._restored[zone] = replace(info, state=state, write_pointer=None)

@@ -31,6 +31,17 @@ class PointerReader:
         others = [owner for owner in owners if owner not in pointers]
         return pointers | self._ends(self._last_superpages(others))
 
+    def go_on(self, pointers: dict[OwnershipRecord, int]) -> set[OwnershipRecord]:
+        """The owners among these that can be appended to: every block has its last page below the pointer.
+
+        The next page of a block without that page would be programmed out of order.
+        """
+        g = self._geometry
+        starts = {owner: max(0, pointer - g.superpage) for owner, pointer in pointers.items()}
+        spans = (Span(owner.physical, start, pointers[owner] - start) for owner, start in starts.items())
+        found = zip(pointers, self._inspector.identities(spans), strict=True)
+        return {owner for owner, ids in found if owner.owns(ids).all()}
+
     def _last_superpages(self, owners: Sequence[OwnershipRecord]) -> dict[OwnershipRecord, int]:
         """The last superpage whose first block is programmed; 0 if none is."""
         low, high = dict.fromkeys(owners, 0), dict.fromkeys(owners, self._geometry.pages)

@@ -5,7 +5,8 @@ from typing import Protocol
 
 from flashtrain.host.queues.dispatcher import Request
 from flashtrain.host.recovery.journal_record import StreamEntry
-from flashtrain.spec import ZoneState
+
+from .zone_info import ZoneInfo
 
 
 class Recorder(Protocol):
@@ -55,7 +56,7 @@ class Recorder(Protocol):
         """Record that the stream is pinned, or that it is not; with a note in place of the one before."""
         ...
 
-    def retire(self, nsid: int, zones: dict[int, ZoneState]) -> None:
+    def retire(self, nsid: int, zones: dict[int, ZoneInfo]) -> None:
         """Record that these zones of a stream were found out of service."""
         ...
 

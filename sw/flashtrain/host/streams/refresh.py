@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
-from flashtrain.host.queues.command_errors import CommandError, StreamPinned, TooManyZones, UnwrittenBlock
+from flashtrain.host.queues.command_errors import CommandError, StreamPinned, TooManyZones
 from flashtrain.host.recovery.journal import Journal
 from flashtrain.host.recovery.journal_record import ZoneCopy
 from flashtrain.spec import Access, Port, Stream, ZoneState
@@ -105,7 +105,7 @@ class StreamRefresh:
         with self._released():
             if copy.whole:
                 self._empty(zone)
-                self._copy_back(spare, zone, self._written(spare), finish=True)
+                self._copy_back(spare, zone, finish=True)
             else:
                 self._drop(spare)
 
@@ -138,25 +138,26 @@ class StreamRefresh:
         spare = next((n for n, zone in enumerate(report) if zone.state is ZoneState.EMPTY), None)
         if spare is None:
             raise _Refused(Obstacle.NO_ROOM)
-        blocks = self._written(number)
+        old = report[number]
         if self._journal is not None:
             self._journal.begin_copy(ZoneCopy(self._first_zone + number, self._first_zone + spare))
         try:
-            self._copy(number, spare, blocks)
-            self._finish(spare)
+            self._copy(number, spare, old.written)
+            self._finish(spare, old)
         except CommandError as error:
             self._drop(spare)
             raise _Refused(_obstacle(error)) from error
         if self._journal is not None:
             self._journal.end_copy()
         self._appender.reset_zone(number)
-        self._copy_back(spare, number, blocks, finish=report[number].state is ZoneState.FULL)
-        return blocks
+        self._copy_back(spare, number, finish=old.state is ZoneState.FULL)
+        return old.written
 
-    def _copy_back(self, spare: int, number: int, blocks: int, finish: bool) -> None:
-        self._copy(spare, number, blocks)
+    def _copy_back(self, spare: int, number: int, finish: bool) -> None:
+        copy = self._info(spare)
+        self._copy(spare, number, copy.written)
         if finish:
-            self._finish(number)
+            self._finish(number, copy)
         if self._journal is not None:
             self._journal.end_copy()
         self._appender.reset_zone(spare)
@@ -175,33 +176,14 @@ class StreamRefresh:
             appender.write(target * appender.zone_size + offset, data)
         appender.flush()
 
-    def _written(self, number: int) -> int:
-        """The written blocks of a zone; for a full zone, whose report has no pointer, by reads of blocks."""
-        zone = self._info(number)
-        if zone.write_pointer is not None:
-            return zone.write_pointer - zone.start
-        least, most = 1, zone.capacity
-        while least < most:
-            middle = (least + most + 1) // 2
-            least, most = (middle, most) if self._is_written(zone, middle - 1) else (least, middle - 1)
-        return least
-
-    def _is_written(self, zone: ZoneInfo, offset: int) -> bool:
-        try:
-            self._reader.read_blocks(zone.start + offset, 1)
-        except UnwrittenBlock:
-            return False
-        except CommandError:
-            return True  # written but not readable: the copy will raise the error
-        return True
-
     def _empty(self, number: int) -> None:
         if self._info(number).state is not ZoneState.EMPTY:
             self._appender.reset_zone(number)
 
-    def _finish(self, number: int) -> None:
-        if self._info(number).state is not ZoneState.FULL:
-            self._appender.finish_zone(number)
+    def _finish(self, number: int, source: ZoneInfo) -> None:
+        """Finish the copy of a zone; blocks that the source may have lost are as doubtful in the copy."""
+        if source.unsure or self._info(number).state is not ZoneState.FULL:
+            self._appender.finish_zone(number, source.unsure)
 
     def _info(self, number: int) -> ZoneInfo:
         return self._appender.report(number)[0]

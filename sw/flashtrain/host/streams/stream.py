@@ -292,9 +292,12 @@ class DeviceStream:
         """Close an open zone: it releases its open resource, and stays active."""
         self._manage(ZoneAction.CLOSE, zone)
 
-    def finish_zone(self, zone: int) -> None:
-        """Make a zone full: it accepts no more data."""
-        self._manage(ZoneAction.FINISH, zone)
+    def finish_zone(self, zone: int, unsure: bool = False) -> None:
+        """Make a zone full: it accepts no more data.
+
+        unsure: blocks behind its write pointer may have been lost, so that their reads are media errors.
+        """
+        self._manage(ZoneAction.FINISH, zone, unsure)
 
     @serialised
     def reset_zone(self, zone: int) -> None:
@@ -312,7 +315,7 @@ class DeviceStream:
     def take_offline(self, zone: int) -> None:
         """Take a read-only zone offline, by the standard's action."""
         self._manage(ZoneAction.OFFLINE, zone)
-        self._note_retired({zone: ZoneState.OFFLINE})
+        self.report(zone)  # which the journal is told of
 
     @serialised
     def manage_all(self, action: ZoneAction) -> None:
@@ -329,7 +332,7 @@ class DeviceStream:
         self._space.forget()
         command = Command(Opcode.ZONE_RETIRE, self.nsid, slba=self._zone_start(zone), action=state)
         self._command(command).result()
-        self._note_retired({zone: state})
+        self.report(zone)  # which the journal is told of
 
     @serialised
     def report(self, first_zone: int = 0) -> list[ZoneInfo]:
@@ -344,7 +347,7 @@ class DeviceStream:
         self._command(command, region=region, target=target).result()
         report = parse_report(target.tobytes())
         zones = enumerate(report, first_zone)
-        self._note_retired({number: zone.state for number, zone in zones if zone.state in RETIRED})
+        self._note_retired({number: zone for number, zone in zones if zone.state in RETIRED})
         return report
 
     @serialised
@@ -621,7 +624,7 @@ class DeviceStream:
             with suppress(CommandError, BufferFull):
                 self.report(error.lba // self.zone_size)
 
-    def _note_retired(self, zones: dict[int, ZoneState]) -> None:
+    def _note_retired(self, zones: dict[int, ZoneInfo]) -> None:
         self._generations.retired.update(zones)
         if self._retirements is not None:
             self._retirements.retire(self.nsid, zones)
@@ -647,9 +650,11 @@ class DeviceStream:
             raise
 
     @serialised
-    def _manage(self, action: ZoneAction, zone: int) -> None:
+    def _manage(self, action: ZoneAction, zone: int, unsure: bool = False) -> None:
         self._space.forget()
-        command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=action)
+        command = Command(
+            Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=action, unsure=unsure
+        )
         self._command(command).result()
 
     def _zone_start(self, zone: int) -> int:

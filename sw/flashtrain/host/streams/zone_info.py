@@ -13,6 +13,9 @@ class ZoneInfo:
     - write_pointer: None in a zone that accepts no more data.
     - time: the time of the oldest data's append, in seconds of the device's clock; None without data.
     - reset_recommended, finish_recommended: of a full and of an active zone with old data.
+    - written: the blocks below the write pointer, in every state.
+    - sequence: the number of the data's allocation; None without data.
+    - unsure: blocks behind the write pointer may have been written and lost.
     """
 
     start: int
@@ -22,6 +25,9 @@ class ZoneInfo:
     time: int | None = None
     reset_recommended: bool = False
     finish_recommended: bool = False
+    written: int = 0
+    sequence: int | None = None
+    unsure: bool = False
 
     @property
     def is_old(self) -> bool:
@@ -48,6 +54,7 @@ def parse_report(data: bytes) -> list[ZoneInfo]:
         start = report_bytes(i)
         raw = int.from_bytes(data[start : start + ZoneDescriptor.BYTES], "little")
         pointer, time = ZoneDescriptor.write_pointer.get(raw), ZoneDescriptor.time.get(raw)
+        sequence = ZoneDescriptor.sequence.get(raw)
         zones.append(
             ZoneInfo(
                 start=ZoneDescriptor.start.get(raw),
@@ -57,6 +64,9 @@ def parse_report(data: bytes) -> list[ZoneInfo]:
                 time=None if time == ZoneDescriptor.NO_TIME else time,
                 reset_recommended=bool(ZoneDescriptor.reset_recommended.get(raw)),
                 finish_recommended=bool(ZoneDescriptor.finish_recommended.get(raw)),
+                written=ZoneDescriptor.written.get(raw),
+                sequence=None if sequence == ZoneDescriptor.NO_SEQUENCE else sequence,
+                unsure=bool(ZoneDescriptor.unsure.get(raw)),
             )
         )
     return zones

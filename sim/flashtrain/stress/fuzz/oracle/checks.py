@@ -8,7 +8,7 @@ from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader
 from flashtrain.spec.registers import MAX_STREAMS
 
-from .state import StreamRights
+from .state import RETIRED, StreamRights
 from .verdict import demand
 
 BLOCKS = frozenset({
@@ -146,8 +146,8 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
         case Opcode.RESTORE:
             demand(action in list(RestoreAction), invalid, "5: restore action known")
             if action == RestoreAction.ZONE:
-                known = s.restored_state.get(entry) in (ZoneState.CLOSED, ZoneState.FULL)
-                demand(known, invalid, "5: restored_state is CLOSED or FULL")
+                known = s.restored_state.get(entry) in (ZoneState.CLOSED, ZoneState.FULL, *RETIRED)
+                demand(known, invalid, "5: restored_state is CLOSED, READ_ONLY, FULL or OFFLINE")
             if action == RestoreAction.ZONE:
                 demand(s.physical.get(entry) < g.zones, invalid, "5: physical is a zone of the device")
             if action in (RestoreAction.PHYSICAL, RestoreAction.BLOCK):

@@ -113,7 +113,8 @@ def _check_read(entry: int, config: FmsConfig, stream: StreamState, now: int) ->
     demand(zone.state is not ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE, "9: the zone is not offline")
     inside = last < config.geometry.zone_size
     demand(inside, Status.ZONE_BOUNDARY_ERROR, "9: last block in the zone")
-    demand(last < zone.written, Status.UNWRITTEN_BLOCK, "9: last block below the write pointer")
+    behind = Status.UNRECOVERED_READ_ERROR if zone.unsure else Status.UNWRITTEN_BLOCK
+    demand(last < zone.written, behind, "9: last block below the write pointer")
     demand(not stream.refuses(zone, now), Status.DATA_EXPIRED, "9: the zone is not expired")
 
 

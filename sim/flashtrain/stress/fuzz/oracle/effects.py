@@ -1,5 +1,7 @@
 """Effects of a command that passed all checks, on the state and on the tensor buffer."""
 
+from collections.abc import Iterator
+
 from flashtrain.spec import FmsConfig, Opcode, Submission, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
@@ -102,6 +104,7 @@ def _send(action: ZoneAction, entry: int, config: FmsConfig, stream: StreamState
                 zone.state = ZoneState.CLOSED
             case ZoneAction.FINISH:
                 zone.state = ZoneState.FULL
+                zone.unsure |= bool(Submission.unsure.get(entry)) and zone.written > 0
             case ZoneAction.OPEN:
                 zone.state = ZoneState.EXPLICITLY_OPEN
             case ZoneAction.RESET:
@@ -131,7 +134,8 @@ def _report(entry: int, config: FmsConfig, stream: StreamState, now: int) -> Eff
     ]
     listed = matching[:room]
     count = len(listed if s.partial.get(entry) else matching)
-    content = ReportHeader.zones.put(count).to_bytes(ReportHeader.BYTES, "little")
+    address = s.address.get(entry)
+    writes = [Written(address, d.BYTES, ReportHeader.zones.put(count).to_bytes(d.BYTES, "little"))]
     for number, zone in listed:
         start = number * g.zone_size
         pointer = _ALL_ONES if zone.state in _WITHOUT_POINTER else start + zone.written
@@ -140,11 +144,21 @@ def _report(entry: int, config: FmsConfig, stream: StreamState, now: int) -> Eff
             d.reset_recommended.put(old and zone.state is ZoneState.FULL)
             | d.finish_recommended.put(old and zone.state is not ZoneState.FULL)
             | d.time.put(zone.since if zone.written else _NEVER)
+            | d.sequence.put(_NEVER) | d.written.put(zone.written) | d.unsure.put(zone.unsure)
             | d.zone_type.put(d.SEQUENTIAL_WRITE_REQUIRED) | d.state.put(zone.state)
             | d.capacity.put(g.zone_capacity) | d.start.put(start) | d.write_pointer.put(pointer)
         )  # fmt: skip
-        content += value.to_bytes(d.BYTES, "little")
-    return Effect(writes=(Written(s.address.get(entry), len(content), content),))
+        address += d.BYTES
+        writes += _descriptor(address, value.to_bytes(d.BYTES, "little"), zone.written > 0)
+    return Effect(writes=tuple(writes))
+
+
+def _descriptor(address: int, content: bytes, has_data: bool) -> Iterator[Written]:
+    """A descriptor. The number of an allocation depends on the order of commands to other streams."""
+    start, end = ZoneDescriptor.sequence.low // 8, ZoneDescriptor.written.low // 8
+    yield Written(address, start, content[:start])
+    yield Written(address + start, end - start, None if has_data else content[start:end])
+    yield Written(address + end, len(content) - end, content[end:])
 
 
 def _restore(entry: int, config: FmsConfig, state: DeviceState) -> None:
@@ -157,7 +171,7 @@ def _restore(entry: int, config: FmsConfig, state: DeviceState) -> None:
             number = zone_of(entry, config)
             zone = stream.zones[number]
             zone.state = ZoneState(s.restored_state.get(entry))
-            zone.since = s.time.get(entry)
+            zone.since, zone.unsure = s.time.get(entry), bool(s.unsure.get(entry))
             zone.pages = [None] * (s.slba.get(entry) - number * config.geometry.zone_size)
         case RestoreAction.PHYSICAL:
             state.released |= {s.physical.get(entry)}

@@ -72,6 +72,7 @@ class ZoneEntry:
 
     *Finish* leaves the write pointer where it is.
 
+    - `unsure`: blocks behind the write pointer may have been written.
     - `encoded`: the appends that were encoded, by their first block.
     - `resembling`: other pages that may look like an append, by their first block. No answer depends on it.
     """
@@ -79,6 +80,7 @@ class ZoneEntry:
     state: ZoneState = ZoneState.EMPTY
     pages: list[Page] = field(default_factory=list)
     since: int = 0
+    unsure: bool = False
     encoded: dict[int, Encoded] = field(default_factory=dict)
     resembling: dict[int, Encoded] = field(default_factory=dict)
 
@@ -88,12 +90,13 @@ class ZoneEntry:
 
     def reset(self) -> None:
         if self.state not in RETIRED:
-            self.state, self.pages, self.since = ZoneState.EMPTY, [], 0
+            self.state, self.pages, self.since, self.unsure = ZoneState.EMPTY, [], 0, False
             self.encoded, self.resembling = {}, {}
 
     def copy(self) -> "ZoneEntry":
         encoded, resembling = dict(self.encoded), dict(self.resembling)
-        return ZoneEntry(self.state, list(self.pages), self.since, encoded, resembling)
+        pages = list(self.pages)
+        return ZoneEntry(self.state, pages, self.since, self.unsure, encoded, resembling)
 
     def has_lasted(self, seconds: int, now: int) -> bool:
         """Whether its oldest data are so old; the clock has 32 bits, and what is from the future is not."""
