@@ -36,8 +36,8 @@ def tables_of(link):
 
 
 def shape(zones):
-    """State, start and room of zones, as both drivers report them."""
-    return [(zone.state, zone.start, zone.room) for zone in zones]
+    """Zones as both drivers report them."""
+    return [(zone.state, zone.start, zone.room, zone.written, zone.unsure) for zone in zones]
 
 
 def copy_of(link):

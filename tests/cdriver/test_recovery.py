@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import CommandError, Device, FunctionalLink, StreamFull, TensorGroup, open_device
-from flashtrain.spec import NodeTable, Port, ZoneState, preset
+from flashtrain.spec import NodeTable, Port, Status, ZoneState, preset
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import SGD
@@ -99,6 +99,38 @@ def test_histories_of_the_python_driver(seed):
         assert again.recovered.clean
         attached = again.optimizer_state([GROUP], recovered=True)
         assert np.array_equal(attached.read(Input.W)[0][0], weights)
+
+
+@pytest.mark.parametrize("orderly", [True, False], ids=["orderly end", "loss of power"])
+def test_zones_out_of_service_and_pages_that_vanish(orderly):
+    """A zone out of service outlives resets; lost pages are media errors, and their blocks take no more."""
+    link, data = new_link(), np.arange(5 * BLOCK, dtype=np.uint32).astype(np.uint8)
+    driver = CDriver(link)
+    driver.do("ft_format", True)
+    driver.append(Port.CORE, 3, 0, data)
+    driver.do("ft_zone_retire", Port.CORE, 3, 0, ZoneState.READ_ONLY)
+    for zone, blocks in ((0, 5), (1, 4)):
+        driver.append(Port.HOST, 1, zone, data[: blocks * BLOCK])
+    for _ in range(2):
+        driver.do("ft_stream_reset", Port.CORE, 3)
+        if orderly:
+            driver.do("ft_shutdown")
+        link.power_cycle()
+        driver, _ = recover_twice(link)
+        assert driver.report(Port.CORE, 3)[0].state == ZoneState.READ_ONLY
+        assert np.array_equal(driver.read(Port.CORE, 3, 0, 5), data)
+    if orderly:
+        driver.do("ft_shutdown")
+    for zone in link._flash.zones:
+        if zone and zone[0] is not None and zone[0].owner.nsid == 1:
+            zone[3] = None
+    link.power_cycle()
+    driver, _ = recover_twice(link)
+    assert [zone.state for zone in driver.report(Port.HOST, 1)[:2]] == [ZoneState.FULL] * 2
+    for lba in (3, ZONE_SIZE + 3):
+        with pytest.raises(DriverError) as raised:
+            driver.read(Port.CORE, 1, lba, 1)
+        assert raised.value.status == Status.UNRECOVERED_READ_ERROR
 
 
 def torn(link, owner):

@@ -28,7 +28,6 @@ from flashtrain.host.queues.command_errors import (
     InvalidZoneTransition,
     MediaError,
     StreamPinned,
-    UnwrittenBlock,
     ZoneReadOnly,
 )
 from flashtrain.host.recovery.journal_record import Record, RecordFormat, StreamEntry

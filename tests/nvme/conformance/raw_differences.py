@@ -31,7 +31,7 @@ def _starts_zone(case: Case) -> bool:
     return case.entry.slba % case.shape.zone_size == 0
 
 
-def _same_but_for_times(case: Case) -> bool:
+def _same_but_for_own_fields(case: Case) -> bool:
     """Whether descriptors agree but for the device's own fields, from the time of a zone's data on."""
     mask = (1 << ZoneDescriptor.time.low) - 1
 
@@ -92,9 +92,9 @@ _OF_REPORTS = (
         "A report has no limit of transfer: it writes descriptors only.",
     ),
     Difference(
-        "time in zone descriptors", Aspect.FACT, _OURS,
-        lambda c: c.fact == "zone descriptors" and _same_but_for_times(c),
-        "Descriptor bytes 35:32 have the time of the oldest data, for the driver.",
+        "the vendor's fields of zone descriptors", Aspect.FACT, _OURS,
+        lambda c: c.fact == "zone descriptors" and _same_but_for_own_fields(c),
+        "Descriptor bytes from 32 on tell the driver about the data.",
     ),
 )  # fmt: skip
 

@@ -11,7 +11,6 @@ from flashtrain.host.memory.arrays import as_bytes, blocks_of
 from flashtrain.host.queues.command_errors import MediaError, UnwrittenBlock
 from flashtrain.host.streams.stored import Extent
 from flashtrain.numerics.codec import encode
-from flashtrain.spec import ZoneState
 from flashtrain.training.arrays import Array
 
 from .lost import Lost
@@ -39,13 +38,9 @@ def judge_below(stream: DeviceStream, appended: Iterable[Array], coded: bool) ->
     known = np.frombuffer(b"".join(whole), np.uint8).reshape(-1, stream.block_bytes)
     below = Below()
     for zone in stream.report():
-        if zone.state is ZoneState.EMPTY:
-            continue
-        for lba in range(zone.start, zone.start + zone.capacity):
+        for lba in range(zone.start, zone.start + zone.written):
             try:
                 found = stream.read_blocks(lba, 1)
-            except UnwrittenBlock:
-                break
             except MediaError:
                 below.refused += 1
             else:
@@ -66,10 +61,9 @@ def judge_encoded(stream: CodedStream, appended: Iterable[Array]) -> Below:
     known = _encoded_appends(stream, appended)
     below = Below()
     for zone in stream.report():
-        if zone.state is ZoneState.EMPTY:
-            continue
-        lba, end = zone.start, zone.start + zone.capacity
-        while lba < end and (found := _append_at(stream, lba, known)) is not None:
+        lba, end = zone.start, zone.start + zone.written
+        while lba < end:
+            found = _append_at(stream, lba, known)
             below.refused += found.refused
             below.blocks += found.blocks
             lba += found.blocks
@@ -103,18 +97,15 @@ def _encoded_appends(stream: CodedStream, appended: Iterable[Array]) -> dict[_Le
     return known
 
 
-def _append_at(stream: CodedStream, lba: int, known: dict[_Length, set[bytes]]) -> _Found | None:
-    """The append that begins at a block; None past the write pointer."""
+def _append_at(stream: CodedStream, lba: int, known: dict[_Length, set[bytes]]) -> _Found:
+    """The append that begins at a block below the write pointer."""
     dropped = False
     for length, contents in known.items():
         shape = (length.data_blocks * stream.block_bytes // length.dtype.itemsize,)
         extent = Extent(lba, length.stored)
         try:
             found = stream.read(stream.stored_at([extent], shape, length.dtype, [length.data_blocks]))
-        except UnwrittenBlock:
-            if length.stored == 1:
-                return None
-        except MediaError:
+        except (MediaError, UnwrittenBlock):
             pass
         except StaleHandle:
             dropped = True

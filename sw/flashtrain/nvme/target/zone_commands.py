@@ -40,7 +40,7 @@ def _status_of(operation: Callable[[], None]) -> int:
 
 
 def receive(namespace: Namespace, lba: int, option: int, partial: bool, length: int, space: Space) -> Steps:
-    """The device's report, without the vendor's field of its descriptors; zeros follow the last one."""
+    """The device's report, without the vendor's fields of its descriptors; zeros follow the last one."""
     size = min(max(length, ReportHeader.BYTES), report_bytes(namespace.zones))
     report = space.view[:size]
     report[:] = 0
@@ -50,7 +50,6 @@ def receive(namespace: Namespace, lba: int, option: int, partial: bool, length: 
     )  # fmt: skip
     if completion.status != Status.SUCCESS:
         return Reply(completion.status)
-    vendors, width = ZoneDescriptor.time.low // 8, ZoneDescriptor.time.width // 8
-    for byte in range(ReportHeader.BYTES + vendors, ReportHeader.BYTES + vendors + width):
-        report[byte :: ZoneDescriptor.BYTES] = 0
+    for byte in range(ZoneDescriptor.time.low // 8, ZoneDescriptor.BYTES):
+        report[ReportHeader.BYTES + byte :: ZoneDescriptor.BYTES] = 0
     return Reply(Status.SUCCESS, data=report.tobytes().ljust(length, b"\0")[:length])
