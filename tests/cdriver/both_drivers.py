@@ -41,10 +41,12 @@ def shape(zones):
 
 
 def copy_of(link):
-    """Another Link in the same state; it has views of its own memory."""
-    memory = link.memory.copy()
+    """Another Link in the same state, with views of its own memory; a Link as a whole refuses copies."""
+    memory, twin = link.memory.copy(), object.__new__(type(link))
     views = [queues._memory for queues in link._queues.values()]
-    return deepcopy(link, {id(link.memory): memory} | {id(view): memory.data for view in views})
+    known = {id(link): twin, id(link.memory): memory} | {id(view): memory.data for view in views}
+    vars(twin).update(deepcopy(vars(link), known))
+    return twin
 
 
 def recover_twice(link, node=UPDATE_NODE):

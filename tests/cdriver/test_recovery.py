@@ -119,14 +119,21 @@ def test_zones_out_of_service_and_pages_that_vanish(orderly):
         driver, _ = recover_twice(link)
         assert driver.report(Port.CORE, 3)[0].state == ZoneState.READ_ONLY
         assert np.array_equal(driver.read(Port.CORE, 3, 0, 5), data)
+    driver.append(Port.CORE, 3, 1, data[:BLOCK])
     if orderly:
         driver.do("ft_shutdown")
     for zone in link._flash.zones:
         if zone and zone[0] is not None and zone[0].owner.nsid == 1:
             zone[3] = None
+        if zone and zone[0] is not None and zone[0].owner.nsid == 3 and len(zone) == 1:
+            zone[0] = None
     link.power_cycle()
     driver, _ = recover_twice(link)
-    assert [zone.state for zone in driver.report(Port.HOST, 1)[:2]] == [ZoneState.FULL] * 2
+    found = [(zone.state, zone.written) for zone in driver.report(Port.HOST, 1)[:2]]
+    assert found == [(ZoneState.FULL, 5), (ZoneState.FULL, 4 if orderly else 3)]
+    without_pages = driver.report(Port.CORE, 3)[1]
+    vanished = (ZoneState.FULL, 1) if orderly else (ZoneState.EMPTY, 0)
+    assert (without_pages.state, without_pages.written) == vanished
     for lba in (3, ZONE_SIZE + 3):
         with pytest.raises(DriverError) as raised:
             driver.read(Port.CORE, 1, lba, 1)

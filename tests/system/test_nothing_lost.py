@@ -210,6 +210,27 @@ def test_no_zone_with_a_damaged_block_takes_appends(opened, path, random, reques
     assert any(lost)
 
 
+def test_a_zone_without_any_page_is_not_empty(opened, path, random):
+    """After an orderly end the journal knows what it had."""
+    with opened() as device:
+        data = fill(device, random, 1)
+        device.shutdown()
+    with opened() as device:
+        physical = next(owner.physical for owner in device.recovered.kept if owner.nsid == 3)
+        device.shutdown()
+    lose(path, record_of(physical, 0), PAGE.size)
+    for _ in range(2):
+        with opened() as device:
+            assert checked(device, data) == 1
+            zone = device.stream("trained").report()[0]
+            assert (zone.state, zone.written) == (ZoneState.FULL, 1)
+            device.shutdown()
+    with opened() as device:
+        device.stream("trained").reset()
+        data = fill(device, random, 2)
+        assert checked(device, data) == 0
+
+
 @pytest.mark.parametrize("orderly", [True, False], ids=["orderly end", "loss of power"])
 @pytest.mark.parametrize("offset", [0, G.superpage + 2, BEHIND], ids=["first", "middle", "last"])
 def test_a_lost_page_of_a_full_zone_is_a_media_error(opened, path, random, orderly, offset):

@@ -52,7 +52,7 @@ Order of checks. A command is answered with the status of the *first* check that
    - append, write and update, resources: an empty zone needs an active one (`TOO_MANY_ACTIVE_ZONES`), every
      zone not yet open an open one (`TOO_MANY_OPEN_ZONES`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
-     last block below the write pointer (`UNWRITTEN_BLOCK`, or `UNRECOVERED_READ_ERROR` in an unsure zone),
+     last block below the write pointer (`UNWRITTEN_BLOCK`; in an unsure zone `UNRECOVERED_READ_ERROR`);
      not expired (`DATA_EXPIRED`);
    - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
    - restored zone: empty (`INVALID_ZONE_TRANSITION`), write pointer not past the capacity
@@ -77,9 +77,8 @@ that of all of them, or with `partial` of the descriptors transferred. As many d
 fit. A full zone whose data are due (see *Age*) recommends its reset, an active one its finish. The vendor's
 fields have a meaning in every state.
 
-Unsure zones. Blocks behind the write pointer of a zone may have been written and lost, since recovery knew
-the pointer from the flash alone. A zone with data is *unsure* from a restore or a *finish* with `unsure` on,
-until it is empty.
+Unsure zones. Blocks behind a write pointer that recovery found on the flash may have been written and lost. A
+zone with data is *unsure* from a restore or a *finish* with `unsure` on, until it is empty.
 
 DNR is set in all refusals but those of `RETRIED`: the same command would be refused again.
 

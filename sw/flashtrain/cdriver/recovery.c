@@ -69,6 +69,55 @@ static void keep_newest(struct ft_device* device) {
     }
 }
 
+/* The number of a physical zone without any page, or FT_NO_BLOCK. */
+static uint32_t blank_zone(const struct ft_device* device) {
+    for (uint32_t physical = 0; physical < device->info.zones; ++physical)
+        if (device->uses[physical] == FT_FREE && !device->owners[physical].valid &&
+            !(device->info.spare_blocks && ft_has_mark(device, physical)))
+            return physical;
+    return FT_NO_BLOCK;
+}
+
+static uint8_t nsid_of(const struct ft_device* device, uint32_t zone) {
+    uint8_t nsid = 1;
+    while (nsid < FLASHTRAIN_MAX_STREAMS && !ft_holds_zone(device, nsid, zone)) ++nsid;
+    return nsid;
+}
+
+/* Whether a logical zone has pages that are not stale; uncommitted updates count, too. */
+static bool has_pages(const struct ft_device* device, uint32_t zone) {
+    for (uint32_t i = 0; i < device->owner_count; ++i) {
+        const struct ft_owner* owner = &device->owners[i];
+        if (owner->valid && owner->zone == zone && owner->sequence >= device->floors[zone] &&
+            (device->retired[zone] ||
+             owner->generation == device->journal.entries[owner->nsid - 1].generation))
+            return true;
+    }
+    return false;
+}
+
+/* Keep the zones with blocks by a clean record but without any page, each on a physical zone without one. Their
+ * reads are media errors. */
+static void keep_lost(struct ft_device* device) {
+    ft_estimate_wear(device);
+    for (uint32_t zone = 0; zone < device->info.zones; ++zone) {
+        const uint32_t physical = blank_zone(device);
+        if (!ft_written_blocks(device->pointers[zone]) || physical == FT_NO_BLOCK || has_pages(device, zone))
+            continue;
+        const uint8_t nsid = nsid_of(device, zone);
+        device->owners[physical] = (struct ft_owner){.valid = true,
+                                                     .kept = true,
+                                                     .physical = (uint16_t)physical,
+                                                     .nsid = nsid,
+                                                     .zone = (uint16_t)zone,
+                                                     .generation = device->journal.entries[nsid - 1].generation,
+                                                     .sequence = device->floors[zone],
+                                                     .wear = device->wear[physical]};
+        device->newest[zone] = (uint16_t)physical;
+        device->uses[physical] = FT_NEEDED;
+    }
+}
+
 static enum ft_error use_spares_of_kept(struct ft_device* device) {
     enum ft_error error = FT_OK;
     for (uint32_t i = 0; error == FT_OK && i < device->owner_count; ++i)
@@ -194,9 +243,10 @@ static enum ft_error find_content(struct ft_device* device, struct ft_found* fou
     if (error != FT_OK) return error;
     find_entries(device);
     keep_newest(device);
+    *report = (struct ft_recovery){.clean = device->journal.clean && found->last, .records = found->records};
+    if (report->clean) keep_lost(device);
     error = use_spares_of_kept(device);
     if (error != FT_OK) return error;
-    *report = (struct ft_recovery){.clean = device->journal.clean && found->last, .records = found->records};
     return find_states(device, report->clean);
 }
 

@@ -166,6 +166,8 @@ class Recovery:
         self._use_spares(kept)
         record = replace(Record(0), streams=entries) if found.record is None else found.record
         clean = record.clean and found.last
+        lost = self._lost(owners, record) if clean else []
+        owners, kept = owners + lost, kept + lost
         pointers = self._restored_zones(kept, record, clean)
         self._replace_marked({owner.physical for owner in kept})
         wear = self._wear(owners, record)
@@ -267,6 +269,31 @@ class Recovery:
                 and (not floors or owner.sequence >= floors[owner.zone])
             ).values()
         )
+
+    def _lost(self, owners: list[OwnershipRecord], record: Record) -> list[OwnershipRecord]:
+        """The zones with blocks by a clean record but without any page, each on a physical zone without one.
+
+        Their reads are media errors. A zone with pages that are not kept (uncommitted updates) is empty.
+        """
+        unknown = set(range(self._geometry.zones)) - {owner.physical for owner in owners}
+        free = sorted(unknown - {block for block, _ in self._ownership.marked})
+        nsids = {zone: nsid for nsid, zones in self._zones.items() for zone in zones}
+        generations = {zone: record.stream(nsid).generation for zone, nsid in nsids.items()}
+        there = {
+            owner.zone
+            for owner in owners
+            if owner.sequence >= record.floors[owner.zone]
+            and (owner.zone in record.retired or owner.generation == generations[owner.zone])
+        }
+        wear = self._wear(owners, record)
+        lost = (zone for zone, blocks in enumerate(record.pointers) if blocks and zone not in there)
+        return [
+            OwnershipRecord(
+                physical, nsids[zone], zone, generations[zone], record.floors[zone], wear[physical],
+                updates=False,
+            )
+            for zone, physical in zip(lost, free, strict=False)
+        ]  # fmt: skip
 
     def _restored_zones(
         self, kept: list[OwnershipRecord], record: Record, clean: bool
@@ -394,9 +421,9 @@ class Recovery:
         self._submit([self._end(sequence)])
 
     def _retire(self, zones: dict[int, ZoneState]) -> None:
-        """Take these logical zones out of service, if a port has the right to; the recovery has ended.
+        """Take those of these logical zones that are empty out of service, if a port has the right to.
 
-        Those with content are so already.
+        The recovery has ended.
         """
         for stream in self._node.streams:
             own = self._zones[stream.nsid]
