@@ -34,7 +34,7 @@ ALLOWED = {
     "io": {"reading", "spec", "host", "writing", "traces", "ssd"},
     "nvme": {"spec", "host"},
     "objects": {"reading", "spec", "host", "nvme"},
-    "ssd": {"spec", "native", "traces"},
+    "ssd": {"reading", "spec", "native", "traces"},
     "training": {"reading", "spec", "native", "numerics", "host", "writing"},
     "checkpoint": {"reading", "spec", "numerics", "host", "training", "writing"},
     "torch": {"spec", "numerics", "host", "training", "checkpoint"},

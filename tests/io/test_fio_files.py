@@ -272,6 +272,13 @@ def test_flushes_on_the_flash():
     assert lasting > 7 * SMALL.timing.cycles("tprog") > unflushed
 
 
+def test_reads_of_conventional_drives_sense_the_flash():
+    """One read at a time takes the controller's time, a sense, and a page on the bus, at least."""
+    (result,) = on_ssd(job(rw="randread"))
+    least = DRIVES.read_ns + SMALL.timing.tr.ns + DRIVES.bus_page_bytes / SMALL.timing.bytes_per_second * 1e9
+    assert least < result.samples[READ].latency.min() < 1.5 * least
+
+
 def test_copies_share_a_named_file_on_conventional_drives():
     """Two copies overwrite the same pages, so that the drive holds 1 MiB, or 2 MiB in files of their own."""
 

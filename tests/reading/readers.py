@@ -24,6 +24,9 @@ from flashtrain.platform.workloads import workload_sequence
 from flashtrain.reading import InputError, read_text
 from flashtrain.reading.limits import MOST_SECRET_BYTES
 from flashtrain.spec import PRESETS, config_text, load_config
+from flashtrain.ssd import SsdConfig
+from flashtrain.ssd.drive_file import drive_text, load_drive
+from flashtrain.ssd.mqsim import import_drive, import_workload
 from flashtrain.sweep.file import load_sweep
 from flashtrain.sweep.journal import Journal
 from flashtrain.sweep.point import Outcome
@@ -191,6 +194,23 @@ def _secret(folder: Path) -> None:
     (folder / "secret").write_text("DHHC-1:00:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:\n")
 
 
+def _drive(folder: Path) -> None:
+    (folder / "drive").write_text(drive_text(SsdConfig.of(PRESETS["behemoth"])))
+
+
+def _mqsim(folder: Path) -> None:
+    (folder / "drive").write_text(
+        "<Execution_Parameter_Set><Device_Parameter_Set>"
+        "<Flash_Channel_Count>8</Flash_Channel_Count><Chip_No_Per_Channel>4</Chip_No_Per_Channel>"
+        "</Device_Parameter_Set></Execution_Parameter_Set>"
+    )
+    (folder / "workload").write_text(
+        "<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Synthetic>"
+        "<Read_Percentage>100</Read_Percentage><Average_Request_Size>8</Average_Request_Size>"
+        "</IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>"
+    )
+
+
 READERS = (
     Reader("configuration", ".toml", load_config, _configurations, _TEXT),
     Reader("info --config", ".toml", _command("info", "--write", "--config"), _configurations, _TEXT),
@@ -201,6 +221,9 @@ READERS = (
     Reader("jobs", ".fio", lambda path: load_jobs(path, {}), _examples("io/mixed.fio"), _TEXT),
     Reader("trace", ".log", load_trace, _traces, _TEXT),
     Reader("trace show", ".log", _command("trace", "show"), _traces, _TEXT),
+    Reader("drive", ".toml", load_drive, _drive, _TEXT),
+    Reader("mqsim drive", ".xml", import_drive, _mqsim, (bytes_changed,)),
+    Reader("mqsim workload", ".xml", import_workload, _mqsim, (bytes_changed,)),
     Reader("sequence", ".json", load_sequence, _sequences, _JSON),
     Reader("sequence show", ".json", _command("sequence", "show"), _sequences, _JSON),
     Reader("profile", ".json", load_profile, lambda folder: save_profile(_profile(), folder / "p"), _JSON),

@@ -12,8 +12,9 @@ from .regular_file import begins_with, read_bytes
 from .repeated import repeated
 from .text import read_lines, read_text
 from .toml_text import read_toml, toml_value
+from .xml_text import read_xml
 
 __all__ = [
     "FlashtrainError", "InputError", "Node", "begins_with", "inflated", "json_value", "read_bytes",
-    "read_document", "read_json", "read_lines", "read_text", "read_toml", "repeated", "toml_value",
+    "read_document", "read_json", "read_lines", "read_text", "read_toml", "read_xml", "repeated", "toml_value",
 ]  # fmt: skip

@@ -36,9 +36,9 @@ def load_config(path: str | Path) -> FmsConfig:
 
 def config_text(config: FmsConfig) -> str:
     """A complete file, with unit and range of each key. :func:`load_config` gives back an equal one."""
-    lines = [f'name = "{config.name}"', *_lines(config)]
+    lines = [f'name = "{config.name}"', *field_lines(config)]
     for name in TABLES:
-        lines += ["", f"[{name}]", *_lines(getattr(config, name))]
+        lines += ["", f"[{name}]", *field_lines(getattr(config, name))]
     return "\n".join(lines) + "\n"
 
 
@@ -57,19 +57,13 @@ def config_of(content: Mapping[str, Any], stem: str) -> FmsConfig:
 def _config(content: Mapping[str, Any], stem: str) -> FmsConfig:
     values = _base(content.get(BASE))
     _put(values, _part(content.get(PART)))
-    _check_keys("", content, [BASE, PART, *(field.name for field in fields(FmsConfig))])
+    check_keys("", content, [BASE, PART, *(field.name for field in fields(FmsConfig))])
     for name, kind in TABLES.items():
-        table = content.get(name, {})
-        if not isinstance(table, dict):
-            raise ConfigError(f"{name} is {table!r}; expected a table, [{name}]")
-        _check_keys(f"{name}.", table, [field.name for field in fields(kind)])
-        table = {key: _duration(f"{name}.{key}", value) if _is_duration(kind, key) else value
-                 for key, value in table.items()}  # fmt: skip
-        values[name] = values.get(name, {}) | table
+        values[name] = values.get(name, {}) | table_values(kind, name, content.get(name, {}))
     named = {"name": content.get("name", stem)}
     values |= {key: value for key, value in content.items() if key not in (BASE, PART, *TABLES)} | named
-    parts = {name: kind(**_complete(kind, values[name], f"{name}.")) for name, kind in TABLES.items()}
-    config = FmsConfig(**_complete(FmsConfig, values | parts, ""))
+    parts = {name: kind(**complete(kind, values[name], f"{name}.")) for name, kind in TABLES.items()}
+    config = FmsConfig(**complete(FmsConfig, values | parts, ""))
     if config.name in PRESETS and config != PRESETS[config.name]:
         raise ConfigError(
             f"name is {config.name!r}, a preset's; expected another one, since the file differs"
@@ -103,18 +97,30 @@ def _put(values: dict[str, Any], part: NandPart | None) -> None:
         values["timing"] = _values(part.timing)
 
 
+def table_values(kind: type, name: str, table: object) -> dict[str, Any]:
+    """The values of the table `[name]` of a file, for fields of `kind`; :class:`ConfigError`."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{name} is {table!r}; expected a table, [{name}]")
+    check_keys(f"{name}.", table, [field.name for field in fields(kind)])
+    return {
+        key: _duration(f"{name}.{key}", value) if _is_duration(kind, key) else value
+        for key, value in table.items()
+    }
+
+
 def _values(instance: Any) -> dict[str, Any]:
     return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
-def _check_keys(prefix: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
+def check_keys(prefix: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
+    """:class:`ConfigError` for a key that is not `known`."""
     known = list(known)
     for key in table:
         if key not in known:
             raise ConfigError(f"unknown key {prefix}{key}; expected one of {', '.join(known)}")
 
 
-def _complete(kind: Any, values: Mapping[str, Any], prefix: str) -> Mapping[str, Any]:
+def complete(kind: Any, values: Mapping[str, Any], prefix: str) -> Mapping[str, Any]:
     """`values`, if each field of `kind` without a default has one."""
     for field in fields(kind):
         if field.name not in values and field.default is MISSING:
@@ -131,11 +137,11 @@ def _duration(name: str, value: object) -> Duration:
         return Duration(1, value)
     if not isinstance(value, dict):
         raise ConfigError(f"{name} is {value!r}; expected nanoseconds, or a table with ns and cycles")
-    _check_keys(f"{name}.", value, Duration._fields)
+    check_keys(f"{name}.", value, Duration._fields)
     return Duration(value.get("cycles", 1), value.get("ns", 0))
 
 
-def _lines(instance: Any) -> Iterable[str]:
+def field_lines(instance: Any) -> Iterable[str]:
     """A line for each field of `instance` that has limits, which stand behind it."""
     for field, limits in limits_of(instance):
         line = f"{field.name} = {_literal(getattr(instance, field.name))}"

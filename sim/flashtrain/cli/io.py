@@ -4,7 +4,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from flashtrain.spec import ConfigError, FmsConfig
 from flashtrain.spec.streams import SINGLE_NODE
 from flashtrain.ssd import SsdConfig
 from flashtrain.ssd.config import DRIVES_OF_DEVICE, least_over_provisioning
+from flashtrain.ssd.drive_file import load_drive
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
@@ -46,14 +47,9 @@ from .trace_options import TraceRequest, add_trace, trace_request
 
 WRONG = 1
 NODE = SINGLE_NODE
+FMS, SSD = "fms", "ssd"
+"""Values of `--drive`, beside files."""
 _DEST = "job_"
-
-
-class DriveKind(Enum):
-    """The drive that jobs run on."""
-
-    FMS = "fms"
-    SSD = "ssd"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,8 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )  # fmt: skip
     parser.add_argument("--sweep", metavar="OPTION=VALUES", help="FIRST..LAST, doubled, or VALUE,VALUE,...")
     parser.add_argument(
-        "--drive", choices=[kind.value for kind in DriveKind], default=DriveKind.FMS.value, metavar="KIND",
-        help="fms: the flash memory system; ssd: conventional SSDs of the same parts (default: fms)",
+        "--drive", default=FMS, metavar="KIND",
+        help="fms: the flash memory system; ssd: conventional SSDs of the same parts; or a file of one drive"
+        " (default: fms)",
     )  # fmt: skip
     parser.add_argument(
         "--count", type=int, choices=(1, DRIVES_OF_DEVICE), default=DRIVES_OF_DEVICE, metavar="N",
@@ -94,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    bench = _SsdBench(options) if options.drive == DriveKind.SSD.value else _FlashBench(options, console)
+    bench = _FlashBench(options, console) if options.drive == FMS else _SsdBench(options)
     sweep = None if options.sweep is None else sweep_of(options.sweep)
     if sweep is not None and not bench.timed:
         raise JobError("--sweep", "", f"measures time; {bench.name} has none")
@@ -155,11 +152,14 @@ class _SsdBench:
         for name in ("image", "trace", "waves"):
             if getattr(options, name):
                 raise ConfigError(f"--{name}: is of the flash memory system; leave out --drive ssd")
-        config = configuration(options)
-        # Devices of few blocks have too little of it by default.
-        least = least_over_provisioning(config.geometry.blocks, SsdConfig.gc_start)
-        share = max(SsdConfig.over_provisioning, ceil(1000 * least) / 1000)
-        self._config = SsdConfig.of(config, options.count, over_provisioning=share)
+        if options.drive == SSD:
+            config = configuration(options)
+            # Devices of few blocks have too little of it by default.
+            least = least_over_provisioning(config.geometry.blocks, SsdConfig.gc_start)
+            share = max(SsdConfig.over_provisioning, ceil(1000 * least) / 1000)
+            self._config = SsdConfig.of(config, options.count, over_provisioning=share)
+        else:
+            self._config = replace(load_drive(Path(options.drive)), drives=options.count)
         self.name = f"{options.count} of {self._config.name}"
         self.document = {"configuration": self._config.name, "drives": options.count}
         self.trace = RunTrace(TraceRequest())

@@ -1,7 +1,9 @@
 """`flashtrain ssd`: conventional SSDs, to compare the flash memory system with."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from flashtrain.ssd import SsdArray, SsdConfig, SsdRun
@@ -16,11 +18,15 @@ from flashtrain.ssd.bench import (
 )
 from flashtrain.ssd.commands import commands_of
 from flashtrain.ssd.config import DRIVES_OF_DEVICE
+from flashtrain.ssd.drive_file import drive_text, load_drive
 from flashtrain.ssd.fill import Fill, fill_for
+from flashtrain.ssd.mqsim import Row, import_drive, import_workload, job_text
 from flashtrain.traces import Operation
+from flashtrain.writing import write_text
 
 from .command import Command, add_configuration, add_json, at_least_one, at_least_zero, configuration
 from .console import Console, table
+from .outputs import output_folder
 from .trace import add_trace, trace_of
 
 GB = 1e9
@@ -54,6 +60,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_drive(bench)
     bench.set_defaults(action=_bench)
 
+    imported = actions.add_parser("import", help="read MQSim's configuration and workload")
+    imported.add_argument("file", type=Path, help="MQSim's configuration, ssdconfig.xml")
+    imported.add_argument("--workload", type=Path, metavar="FILE", help="MQSim's workload.xml")
+    imported.add_argument(
+        "--output", type=output_folder, metavar="DIR",
+        help="folder for drive.toml, and for jobs.fio or scenario1.fio and so on (default: none)",
+    )  # fmt: skip
+    imported.set_defaults(action=_import)
+    add_json(imported)
+
 
 def _add_drive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -62,6 +78,10 @@ def _add_drive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--over-provisioning", type=float, default=SsdConfig.over_provisioning, metavar="SHARE",
         help=f"physical pages beyond the logical ones (default: {SsdConfig.over_provisioning})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--drive", type=Path, metavar="FILE",
+        help="a drive in a TOML file, as `ssd import` writes it, in the place of parts of a preset",
     )  # fmt: skip
     add_configuration(parser, default="behemoth")
     add_json(parser)
@@ -72,6 +92,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _drives(options: argparse.Namespace, count: int) -> SsdConfig:
+    if options.drive is not None:
+        return replace(load_drive(options.drive), drives=count)
     return SsdConfig.of(
         configuration(options), count,
         firmware_cores=options.cores, over_provisioning=options.over_provisioning,
@@ -145,6 +167,49 @@ def _bench(options: argparse.Namespace, console: Console) -> int:
     return int(not all(row.met for row in (*rows, *factors)))
 
 
+def _import(options: argparse.Namespace, console: Console) -> int:
+    drive = import_drive(options.file)
+    workload: Path | None = options.workload
+    folder: Path | None = options.output
+    scenarios = [] if workload is None else import_workload(workload)
+    console.say(f"{_drive_text(drive.config)}\n\n{_rows_table(drive.rows)}")
+    for scenario, jobs in enumerate(scenarios, 1):
+        for job in jobs:
+            given = " ".join(f"{name}={value}" for name, value in job.options.items())
+            console.say(f"\nscenario {scenario}, {job.name}: {given}")
+            if scenario == 1:
+                console.say(_rows_table(job.rows))
+    texts = {"drive.toml": drive_text(drive.config)}
+    for scenario, jobs in enumerate(scenarios, 1):
+        name = f"scenario{scenario}.fio" if len(scenarios) > 1 else "jobs.fio"
+        texts[name] = job_text(jobs)
+    files = [] if folder is None else [folder / name for name in texts]
+    for file in files:
+        write_text(file, texts[file.name])
+        console.say(str(file))
+    console.document({
+        "drive": asdict(drive.config),
+        "parameters": _row_documents(drive.rows),
+        "scenarios": [
+            [
+                {"name": job.name, "options": dict(job.options), "parameters": _row_documents(job.rows)}
+                for job in jobs
+            ]
+            for jobs in scenarios
+        ],
+        "files": [str(file) for file in files],
+    })  # fmt: skip
+    return 0
+
+
+def _row_documents(rows: Sequence[Row]) -> list[dict[str, str]]:
+    return [row._asdict() for row in rows]
+
+
+def _rows_table(rows: Sequence[Row]) -> str:
+    return table(("parameter of MQSim", "value", "here"), [tuple(row) for row in rows], left=3)
+
+
 def _document(row: BandwidthRow | AmplificationRow) -> dict[str, Any]:
     return asdict(row) | {"met": row.met}
 
@@ -186,6 +251,8 @@ COMMAND = Command(
   flashtrain ssd bench --quick --cores 4 --json
   flashtrain ssd replay mlp.log
   flashtrain ssd replay disk.txt --format blktrace --count 4 --fill all
+  flashtrain ssd import ssdconfig.xml --workload workload.xml --output build/mqsim
+  flashtrain ssd replay disk.txt --drive build/mqsim/drive.toml
   flashtrain ssd replay mlp.log --pack --depth 32 --preset small --over-provisioning 0.3
 """,
     add_arguments=add_arguments,

@@ -89,7 +89,6 @@ class SsdDrive:
         depth = sum(job.numjobs * job.iodepth for job in jobs)
         self._slots = np.zeros(depth, COMMAND)
         self._free = list(range(depth))
-        self.array.kernel.open(self._slots)
 
     def __enter__(self) -> "SsdDrive":
         return self
@@ -105,7 +104,8 @@ class SsdDrive:
             self.cycles = self.array.kernel.advance(_FOREVER if until is None else until)
 
     def begin(self, files: Sequence[SsdFile]) -> None:
-        """Nothing: blocks are overwritten in place."""
+        """Take commands from now on: what was laid out in no time is programmed."""
+        self.array.kernel.open(self._slots)
 
     def begin_command(self, kind: Kind, first: int, count: int) -> Operation:
         slot = self._free.pop()
