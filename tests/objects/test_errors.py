@@ -9,6 +9,7 @@ import pytest
 from flashtrain.nvme.wire.dhchap import make_secret
 from flashtrain.objects.errors import NamesDamaged
 from flashtrain.objects.url import Address, path_of
+from flashtrain.spec import ConfigError
 from tests.nvme.helpers import served
 from tests.objects.helpers import connect, url
 
@@ -80,6 +81,21 @@ def test_a_dead_server():
     with pytest.raises(ConnectionError):
         client.find("objects")
     client.close()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"lease": 0}, "lease is 0; expected 0.01 to 1,000,000 seconds"),
+        ({"lease": float("nan")}, "lease is nan"),
+        ({"timeout": -5}, "timeout is -5"),
+        ({"host_nqn": ""}, "host_nqn is ''; expected a name such as nqn."),
+        ({"nqn": "foo"}, "nqn is 'foo'"),
+    ],
+)
+def test_values_that_protect_nothing(options, message):
+    with pytest.raises(ConfigError, match=message):
+        fsspec.filesystem("flash", skip_instance_cache=True, **options)
 
 
 OWN = "nqn.2014-08.org.example:me"

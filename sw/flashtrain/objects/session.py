@@ -12,16 +12,19 @@ from flashtrain.nvme.client.authentication import Offer
 from flashtrain.nvme.client.host import DEFAULT_HOST as DEFAULT_HOST_NQN
 from flashtrain.nvme.client.host import Host
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
+from flashtrain.nvme.wire.nqn import is_nqn
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.spec.errors import require
 
 from .url import Address
 
+_LEAST_SECONDS, _MOST_SECONDS = 0.01, 1e6
 DEFAULT_NQN = "nqn.2025-01.example.flashtrain:device"
 
 
 @dataclass(frozen=True)
 class Target:
-    """How to reach a target.
+    """How to reach a target; :class:`ConfigError` for a value that protects nothing, or is none.
 
     - nqn, host_nqn: names of the subsystem and of this host.
     - dhchap_secret: as `nvme gen-dhchap-key` prints it; None without authentication.
@@ -35,6 +38,14 @@ class Target:
     dhchap_secret: str | None = None
     timeout: float = 60.0
     lease: float = 60.0
+
+    def __post_init__(self) -> None:
+        for field, name in (("nqn", self.nqn), ("host_nqn", self.host_nqn)):
+            require(is_nqn(name), field, name, "a name such as nqn.2014-08.org.example:name")
+        for field, seconds in (("timeout", self.timeout), ("lease", self.lease)):
+            # The target takes a keep-alive time of 0 for none, and would end no silent connection.
+            require(_LEAST_SECONDS <= seconds <= _MOST_SECONDS, field, seconds,
+                    f"{_LEAST_SECONDS:g} to {_MOST_SECONDS:,.0f} seconds")  # fmt: skip
 
 
 class Session(Inherited):
