@@ -16,5 +16,6 @@ from .xml_text import read_xml
 
 __all__ = [
     "FlashtrainError", "InputError", "Node", "begins_with", "inflated", "json_value", "read_bytes",
-    "read_document", "read_json", "read_lines", "read_text", "read_toml", "read_xml", "repeated", "toml_value",
+    "read_document", "read_json", "read_lines", "read_text", "read_toml", "read_xml", "repeated",
+    "toml_value",
 ]  # fmt: skip

@@ -306,7 +306,7 @@ def test_metadata_take_no_more_memory_than_they_have_bytes(planted):
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20), limit[1]))
     try:
-        with pytest.raises(CheckpointDamaged, match="entry 536870911|bytearray8, but only|it copies 1000"):
+        with pytest.raises(CheckpointDamaged, match=r"entry 536870911|bytearray8, but only|it copies 1000"):
             unpacked(planted)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limit)
