@@ -7,7 +7,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from flashtrain.cli.dispatch import parser
+from flashtrain.cli.dispatch import COMMANDS, parser
 
 os.environ["COLUMNS"] = "100"  # of the texts of --help
 
@@ -39,7 +39,7 @@ class Commands(SphinxDirective):
     """The help of `flashtrain` and of each of its commands, a section each."""
 
     def run(self) -> list[nodes.Node]:
-        return [self.section(parser()), *map(self.section, subcommands(parser()))]
+        return [*map(self.section, (parser(), *subcommands(parser(*COMMANDS))))]
 
     def section(self, command: argparse.ArgumentParser) -> nodes.section:
         section = nodes.section(ids=[nodes.make_id(command.prog)])

@@ -14,7 +14,7 @@ from flashtrain.cli.command import (
     at_least_zero,
 )
 from flashtrain.cli.console import MOST_OF_AN_ERROR
-from flashtrain.cli.dispatch import parser
+from flashtrain.cli.dispatch import COMMANDS, parser
 from flashtrain.cli.main import main
 
 DIGITS = "1" * 5000
@@ -77,7 +77,7 @@ def _numbers(own: argparse.ArgumentParser, words: str):
 def test_each_option_refuses_them():
     """`float` takes some of them, since its commands have their limits; and a name of a file has none."""
     kinds = set()
-    for name, kind in _numbers(parser(), ""):
+    for name, kind in _numbers(parser(*COMMANDS), ""):
         kinds.add(kind)
         for text in ABSURD:
             with pytest.raises((argparse.ArgumentTypeError, ValueError)):

@@ -38,8 +38,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 COMMAND = Command(
-    name="area",
-    summary="map a part of the hardware to an FPGA: look-up tables, registers, memories, clock",
     examples="""\
   flashtrain area                 the update unit, fast enough for a Behemoth die
   flashtrain area --interval 5    with two multiply-add units instead of four

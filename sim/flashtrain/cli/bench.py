@@ -186,8 +186,6 @@ def _title(result: Result) -> str:
 
 
 COMMAND = Command(
-    name="bench",
-    summary="measure the RTL against its bounds, in cycles",
     examples="""\
   flashtrain bench                                   the table; writes build/bench/results.json
   flashtrain bench --quick                           the same on small and tiny, in a few minutes

@@ -5,11 +5,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from flashtrain.model.kernel import load_kernel as load_model
 from flashtrain.native.user_cache import GIB, Entry, UserCache, user_cache
 from flashtrain.spec import PRESETS, ConfigError, FmsConfig, load_config, preset
-from flashtrain.ssd.kernel import load_kernel as load_ssd
-from flashtrain.training.offload.event_model import load_kernel as load_offload
 
 from .command import Command, above_zero, add_json
 from .console import Console, byte_count, table
@@ -63,6 +60,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _build(options: argparse.Namespace, cache: UserCache, console: Console) -> None:
+    # Late: `--list` and `--clean` need none of them.
+    from flashtrain.model.kernel import load_kernel as load_model
+    from flashtrain.ssd.kernel import load_kernel as load_ssd
+    from flashtrain.training.offload.event_model import load_kernel as load_offload
+
     configs = [*map(preset, options.preset), *map(load_config, options.config)]
     built = []
     if options.link != "rtl":
@@ -140,8 +142,6 @@ def _age(seconds: float) -> str:
 
 
 COMMAND = Command(
-    name="build",
-    summary="compile simulators ahead of need; show and clean the cache that keeps them",
     examples="""\
   flashtrain build                          the simulator of small, and all models in C++
   flashtrain build --preset tiny tiny_ecc --link rtl

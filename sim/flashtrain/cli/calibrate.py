@@ -65,8 +65,6 @@ def _commit() -> str:
 
 
 COMMAND = Command(
-    name="calibrate",
-    summary="measure the stages of the performance model on the RTL",
     examples="""\
   flashtrain calibrate               measure, and write the model's file
   flashtrain calibrate --check       compare only

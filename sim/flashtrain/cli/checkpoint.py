@@ -17,8 +17,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 COMMAND = Command(
-    name="checkpoint",
-    summary="show what checkpoints of models hold, and which memory they free",
     examples="""\
   flashtrain checkpoint models
   flashtrain checkpoint models --capture models.json

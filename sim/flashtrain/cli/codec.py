@@ -138,8 +138,6 @@ def _modes(row: TensorRatios) -> str:
 
 
 COMMAND = Command(
-    name="codec",
-    summary="compare the window code of activations with other codes",
     examples="""\
   flashtrain codec ratios                              activations of all networks of `flashtrain train`
   flashtrain codec ratios --network convnet --json     of one of them, for machines

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from flashtrain.host.image import image_configuration
 from flashtrain.spec import PRESETS, FmsConfig, load_config, preset
-from flashtrain.training.sequence.steps import UpdatePlace
 
 from .console import Console
 from .links import LINKS
@@ -23,13 +21,11 @@ MOST_NUMBER = 1e18
 
 @dataclass(frozen=True)
 class Command:
-    """A sub-command: `run` gives the exit code; `examples` are shown at the end of its help.
+    """A sub-command of `commands.py`: `run` gives the exit code; `examples` end its help.
 
     builds: it may compile simulators or models in C++, and so has the option `--cache-dir`.
     """
 
-    name: str
-    summary: str
     examples: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Console], int]
@@ -67,7 +63,12 @@ def configuration(options: argparse.Namespace) -> FmsConfig:
     if options.config is not None:
         return load_config(options.config)
     image: Path | None = getattr(options, "image", None)
-    of_image = None if options.preset is not None or image is None else image_configuration(image)
+    of_image = None
+    if options.preset is None and image is not None:
+        # Late: NumPy takes a moment to import.
+        from flashtrain.host.image import image_configuration
+
+        of_image = image_configuration(image)
     return of_image or preset(options.preset or options.usual_preset)
 
 
@@ -88,6 +89,9 @@ def add_link(parser: argparse.ArgumentParser, default: str = "rtl") -> None:
 
 
 def add_update(parser: argparse.ArgumentParser) -> None:
+    # Late: not all commands need the training.
+    from flashtrain.training.sequence.steps import UpdatePlace
+
     parser.add_argument(
         "--update", choices=[place.value for place in UpdatePlace], default=UpdatePlace.DIE.value,
         help="who updates the weights: the dies, or the core, which reads and appends them (default: die)",

@@ -6,67 +6,17 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from flashtrain.native.user_cache import using_cache
-from flashtrain.spec import FlashtrainError
+from flashtrain.reading.errors import FlashtrainError
 
-from . import (
-    area,
-    bench,
-    build,
-    calibrate,
-    checkpoint,
-    codec,
-    faults,
-    figure,
-    fuzz,
-    info,
-    inspect_device,
-    io,
-    kill,
-    offload,
-    platform,
-    powercut,
-    sequence,
-    serve,
-    ssd,
-    sweep,
-    trace,
-    train,
-    verilog,
-)
-from .command import Command, add_cache_dir
+from .commands import COMMANDS, Summary
 from .console import Console, Output, one_line
 from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
 
-COMMANDS = (
-    train.COMMAND,
-    sequence.COMMAND,
-    platform.COMMAND,
-    offload.COMMAND,
-    checkpoint.COMMAND,
-    figure.COMMAND,
-    io.COMMAND,
-    serve.COMMAND,
-    inspect_device.COMMAND,
-    trace.COMMAND,
-    ssd.COMMAND,
-    codec.COMMAND,
-    verilog.COMMAND,
-    area.COMMAND,
-    bench.COMMAND,
-    calibrate.COMMAND,
-    sweep.COMMAND,
-    fuzz.COMMAND,
-    faults.COMMAND,
-    powercut.COMMAND,
-    kill.COMMAND,
-    build.COMMAND,
-    info.COMMAND,
-)
+if TYPE_CHECKING:
+    from .command import Command
 
 EXAMPLES = """\
 examples:
@@ -90,11 +40,23 @@ class Parser(argparse.ArgumentParser):
         self.exit(USER_ERROR, one_line(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")
 
 
-def run_command(arguments: Sequence[str] | None) -> int:
+class ShowVersion(argparse.Action):
+    """The option for the version, which is looked up when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"flashtrain {version('flashtrain')}")
+        parser.exit()
+
+
+def run_command(arguments: Sequence[str]) -> int:
     """The sub-command that `arguments` ask for; its exit code."""
     options = _parse(arguments)
+    from flashtrain.native.user_cache import using_cache
+
     command: Command = options.command
-    name = f"flashtrain {command.name}"
+    name = f"flashtrain {options.command_name}"
     console = Console(as_json=getattr(options, "json", False))
     try:
         with _ended_by_sigterm(), using_cache(getattr(options, "cache_dir", None)):
@@ -120,9 +82,11 @@ def run_command(arguments: Sequence[str] | None) -> int:
     return code
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    # No option before the command has a value.
+    asked = next((word for word in arguments if not word.startswith("-")), "")
     try:
-        return parser().parse_args(arguments)
+        return parser(asked).parse_args(arguments)
     except SystemExit:
         output = Output(sys.stdout)
         output.write("")  # a help text may wait in the buffer
@@ -132,28 +96,38 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         raise
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(*complete: str) -> argparse.ArgumentParser:
+    """The parser of the command line. Of the commands, those that are named in `complete` have arguments."""
     parser = Parser(
         prog="flashtrain",
         description="A flash memory system for training neural networks, from the script to the pins.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"flashtrain {version('flashtrain')}")
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    for name, summary in COMMANDS.items():
         own = commands.add_parser(
-            command.name,
-            help=command.summary,
-            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
-            epilog=f"examples:\n{command.examples}",
+            name,
+            help=summary.text,
+            description=f"{summary.text[0].upper()}{summary.text[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_arguments(own)
-        if command.builds:
-            add_cache_dir(own)
-        own.set_defaults(command=command)
+        if name in complete:
+            _complete(own, name, summary)
     return parser
+
+
+def _complete(parser: argparse.ArgumentParser, name: str, summary: Summary) -> None:
+    """Add the arguments of a command to its parser."""
+    from .command import add_cache_dir
+
+    command = summary.load()
+    parser.epilog = f"examples:\n{command.examples}"
+    command.add_arguments(parser)
+    if command.builds:
+        add_cache_dir(parser)
+    parser.set_defaults(command=command, command_name=name)
 
 
 @contextmanager

@@ -93,8 +93,6 @@ def _text(tally: "Tally", options: argparse.Namespace) -> str:
 
 
 COMMAND = Command(
-    name="faults",
-    summary="train on cells that forget bits and blocks that break, and compare with plain NumPy",
     examples="""\
   flashtrain faults --runs 4                      the RTL of tiny_ecc, four devices
   flashtrain faults --runs 1000 --preset small_ecc

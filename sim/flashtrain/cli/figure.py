@@ -77,8 +77,6 @@ def _change(text: str) -> tuple[str, float]:
 
 
 COMMAND = Command(
-    name="figure",
-    summary="write published results beside ours, with all assumptions",
     examples="""\
   flashtrain figure
   flashtrain figure behemoth-throughput

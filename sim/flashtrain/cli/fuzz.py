@@ -102,8 +102,6 @@ def _text(tally: Tally, names: list[str]) -> str:
 
 
 COMMAND = Command(
-    name="fuzz",
-    summary="attack a device with random and mutated commands, and judge every answer by the contract",
     examples="""\
   flashtrain fuzz --commands 1000000                 the functional model, some ten minutes
   flashtrain fuzz --link rtl --commands 50000        the RTL, the model and the functional model side by side

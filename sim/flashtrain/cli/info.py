@@ -222,8 +222,6 @@ def _access(access: Access) -> str:
 
 
 COMMAND = Command(
-    name="info",
-    summary="geometry, bounds, memories and streams of a configuration",
     examples="""\
   flashtrain info                                     preset small
   flashtrain info --preset behemoth --node weight     the weight node of Behemoth

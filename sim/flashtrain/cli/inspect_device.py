@@ -112,8 +112,6 @@ def _scrub(image: Inspected, link: str, console: Console) -> Scrub:
 
 
 COMMAND = Command(
-    name="device",
-    summary="inspect the image of a flash like a drive; the image stays as it is",
     examples="""\
   flashtrain device flash.img                               an overview, and the streams
   flashtrain device zones flash.img --figure zones.png      a report on all zones, and a picture of them

@@ -285,8 +285,6 @@ def _verdict(results: Sequence[JobResult]) -> int:
 
 
 COMMAND = Command(
-    name="io",
-    summary="exercise the device like a drive, with job files and options of fio",
     examples="""\
   flashtrain io examples/io/mixed.fio --link model              the jobs of a file
   flashtrain io --rw=append --bs=128k --size=32m --iodepth=16   appends, through the RTL

@@ -75,8 +75,6 @@ def _text(tally: "KillTally") -> str:
 
 
 COMMAND = Command(
-    name="kill",
-    summary="kill processes whose flash is in an image, and look for lost data",
     examples="""\
   flashtrain kill                                           20 kills on the functional model
   flashtrain kill --kills 300 --link rtl                    of a simulation of the RTL

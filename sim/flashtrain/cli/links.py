@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from flashtrain.host import FunctionalLink, Link, LinkFactory
 from flashtrain.spec import FmsConfig
+
+if TYPE_CHECKING:
+    from flashtrain.host import Link, LinkFactory
 
 
 @dataclass(frozen=True)
@@ -14,21 +17,24 @@ class LinkKind:
     name: str
     summary: str
     timed: bool
-    factory: LinkFactory
+    factory: "LinkFactory"
 
 
-def _functional(config: FmsConfig, memory_bytes: int) -> Link:
+def _functional(config: FmsConfig, memory_bytes: int) -> "Link":
+    # Late: NumPy takes a moment to import.
+    from flashtrain.host import FunctionalLink
+
     return FunctionalLink(config, memory_bytes)
 
 
-def _rtl(config: FmsConfig, memory_bytes: int) -> Link:
+def _rtl(config: FmsConfig, memory_bytes: int) -> "Link":
     # Late: the hardware's language takes a moment to import, and only this Link needs it.
     from flashtrain.sim.link.rtl_link import RtlLink
 
     return RtlLink(config, memory_bytes)
 
 
-def _model(config: FmsConfig, memory_bytes: int) -> Link:
+def _model(config: FmsConfig, memory_bytes: int) -> "Link":
     # Late: its kernel is compiled at first use.
     from flashtrain.model import ModelLink
 
@@ -45,10 +51,10 @@ LINKS = {
 }
 
 
-def announced(kind: LinkKind, say: Callable[[str], None]) -> LinkFactory:
+def announced(kind: LinkKind, say: Callable[[str], None]) -> "LinkFactory":
     """The factory of `kind`. It prints a message before it opens a timed Link; a build prints its own."""
 
-    def make(config: FmsConfig, memory_bytes: int) -> Link:
+    def make(config: FmsConfig, memory_bytes: int) -> "Link":
         say(f"opening {config.name} through the {kind.name} link")
         return kind.factory(config, memory_bytes)
 

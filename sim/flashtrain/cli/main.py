@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from .dispatch import run_command
 
-        return run_command(arguments)
+        return run_command(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         print("flashtrain: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -20,8 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 COMMAND = Command(
-    name="offload",
-    summary="plan which saved tensors of a training go to the flash, and when they come back",
     examples="""\
   flashtrain offload profile gpt2 --batch 8 --out profile.json
   flashtrain offload network resnet50 --out resnet50.json

@@ -112,8 +112,6 @@ def _window(text: str) -> Window:
 
 
 COMMAND = Command(
-    name="platform",
-    summary="play training iterations on nodes with flash, SSDs or ideal storage",
     examples="""\
   flashtrain platform run gpt 2x4
   flashtrain platform run gpt 2x4 --storage ssd --phi 0.1 --timeline ssd.png

@@ -152,8 +152,6 @@ def _survival(survival: "Survival") -> str:
 
 
 COMMAND = Command(
-    name="powercut",
-    summary="cut the power at random cycles of training runs, and look for lost data",
     examples="""\
   flashtrain powercut --cuts 20                             spread over one run of tiny, a minute
   flashtrain powercut --cuts 10000 --preset tiny_ecc        with error correction and spare blocks

@@ -212,8 +212,6 @@ def _say(step: Step) -> str:
 
 
 COMMAND = Command(
-    name="sequence",
-    summary="generate, inspect and replay training command sequences",
     examples="""\
   flashtrain sequence generate mlp.json --network mlp --batch 64
   flashtrain sequence generate mlp.json --update core

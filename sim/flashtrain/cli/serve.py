@@ -123,8 +123,6 @@ async def _serve(device: Device, settings: Settings, seconds: float | None, cons
 
 
 COMMAND = Command(
-    name="serve",
-    summary="serve the streams of a device over NVMe/TCP",
     examples="""\
   flashtrain serve                                    small, through the RTL, for hosts of this machine
   flashtrain serve --link functional --preset behemoth

@@ -244,8 +244,6 @@ def _amplification_table(rows: list[AmplificationRow]) -> str:
 
 
 COMMAND = Command(
-    name="ssd",
-    summary="simulate conventional SSDs, to compare with",
     examples="""\
   flashtrain ssd bench
   flashtrain ssd bench --quick --cores 4 --json

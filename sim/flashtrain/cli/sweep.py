@@ -147,8 +147,6 @@ def _report(tally: Tally, points: Sequence[Point], output: Path, console: Consol
 
 
 COMMAND = Command(
-    name="sweep",
-    summary="run workloads on every combination of values of a configuration",
     examples="""\
   flashtrain sweep --workloads                            the workloads, and the links that they run on
   flashtrain sweep examples/dies_per_channel.toml         results in build/sweeps/dies_per_channel.csv

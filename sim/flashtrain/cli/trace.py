@@ -165,8 +165,6 @@ def _convert(options: argparse.Namespace, console: Console) -> int:
 
 
 COMMAND = Command(
-    name="trace",
-    summary="replay block traces on the flash memory system",
     examples="""\
   flashtrain trace show mlp.log
   flashtrain trace show hm_0.csv.gz --most 1000000

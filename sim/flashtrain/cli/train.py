@@ -190,8 +190,6 @@ def _simulated(usage: Usage, result: TrainingRun) -> str:
 
 
 COMMAND = Command(
-    name="train",
-    summary="train a network whose tensors live in the simulated flash, and compare it with plain NumPy",
     examples="""\
   flashtrain train                                             mlp through the RTL, preset small
   flashtrain train convnet --link functional                   seconds instead of minutes, without time

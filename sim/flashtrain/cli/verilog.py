@@ -57,8 +57,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 COMMAND = Command(
-    name="verilog",
-    summary="write controller, dies and a simulation as lint-clean SystemVerilog, with a manifest",
     examples="""\
   flashtrain verilog                              preset small, to build/verilog/small
   flashtrain verilog --preset tiny --output rtl   to rtl/tiny
