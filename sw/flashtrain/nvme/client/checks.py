@@ -24,28 +24,26 @@ _LEAST_DATA_LIMIT = 4096
 
 def check_header(header: Header, digests: int) -> None:
     """:class:`ProtocolError` for a header that a controller does not send; `digests`: of the connection."""
-    header_digest = DIGEST_BYTES if digests & HEADER_DIGEST else 0
-    start = SHORT_BYTES + header_digest
-    least, most = start, start
-    match header.kind:
+    kind, _, header_bytes, data_offset, pdu_bytes = header
+    least = most = start = SHORT_BYTES + (DIGEST_BYTES if digests & HEADER_DIGEST else 0)
+    match kind:
+        case PduType.CONTROLLER_DATA:
+            least, most = data_offset + 1 + (DIGEST_BYTES if digests & DATA_DIGEST else 0), MOST_PDU_BYTES
+            if data_offset < start:
+                raise ProtocolError(f"data at byte {data_offset} of a PDU; expected {start} or more")
+        case PduType.RESPONSE | PduType.READY_TO_TRANSFER:
+            pass
         case PduType.IC_RESPONSE:
             least = most = CONNECTION_BYTES
         case PduType.CONTROLLER_TERMINATION:
             least, most = SHORT_BYTES, MOST_TERMINATION_BYTES
-        case PduType.CONTROLLER_DATA:
-            tail = DIGEST_BYTES if digests & DATA_DIGEST else 0
-            least, most = max(start, header.data_offset) + 1 + tail, MOST_PDU_BYTES
-            if header.data_offset < start:
-                raise ProtocolError(f"data at byte {header.data_offset} of a PDU; expected {start} or more")
-        case PduType.RESPONSE | PduType.READY_TO_TRANSFER:
-            pass
         case _:
-            raise ProtocolError(f"PDU of type {header.kind:#x} from the target")
-    expected = HEADER_BYTES[header.kind]
-    if header.header_bytes != expected or not least <= header.pdu_bytes <= most:
+            raise ProtocolError(f"PDU of type {kind:#x} from the target")
+    expected = HEADER_BYTES[kind]
+    if header_bytes != expected or not least <= pdu_bytes <= most:
         raise ProtocolError(
-            f"PDU of type {header.kind:#x} with a header of {header.header_bytes} bytes and"
-            f" {header.pdu_bytes} in all; expected {expected}, and from {least} to {most}"
+            f"PDU of type {kind:#x} with a header of {header_bytes} bytes and"
+            f" {pdu_bytes} in all; expected {expected}, and from {least} to {most}"
         )
 
 
@@ -65,8 +63,8 @@ def check_transfer(what: str, transfer: Transfer, done: int, size: int) -> None:
 
     done, size: the bytes that have moved so far, and all of them. what: the name of the transfer.
     """
-    if transfer.offset != done or not 0 < transfer.length <= size - done:
+    cid, _, offset, length = transfer
+    if offset != done or not 0 < length <= size - done:
         raise ProtocolError(
-            f"{what} of command {transfer.cid}: {transfer.length} bytes from {transfer.offset} on;"
-            f" expected from {done} on, up to {size}"
+            f"{what} of command {cid}: {length} bytes from {offset} on; expected from {done} on, up to {size}"
         )

@@ -68,7 +68,7 @@ class ConnectingQueue(Link, Protocol):
     controller: Controller | None
     connected: Connected | None
 
-    def admit(self, controller: Controller, number: int) -> None: ...
+    def admit(self, connected: Connected) -> None: ...
 
     @property
     def ended(self) -> bool: ...
@@ -170,7 +170,7 @@ class Fabrics:
         if not controller.attach(number, queue):
             return False
         self._entering.pop(queue, None)
-        queue.admit(controller, number)
+        queue.admit(connected)
         if number == 0 and not controller.discovery:
             line = f"host {controller.host}: controller {controller.number}"
             self._subsystem.notices.note(Notice.CONTROLLER, line)

@@ -78,7 +78,7 @@ class Framing(asyncio.Protocol):
         self._half_since: float | None = None
         self._full_since: float | None = None
         self._end_by = inf
-        self.sender = Sender()
+        self.sender = Sender(MOST_UNSENT_ENTERING_BYTES)
         self.writable = True
 
     # Of asyncio.
@@ -117,7 +117,7 @@ class Framing(asyncio.Protocol):
         if not self._buffer:
             self._half_since = None
         elif place or self._half_since is None:
-            self._half_since = _now()
+            self._half_since = _now()  # of the first byte of what is left
 
     # For the queue.
 
@@ -125,6 +125,7 @@ class Framing(asyncio.Protocol):
         """The host is admitted: from here on it may be silent between PDUs, and move data."""
         self._entering_since = None
         self._most_data = MOST_DATA_BYTES
+        self.sender.most_held = MOST_DATA_BYTES
         self._transport.set_write_buffer_limits(high=MOST_UNSENT_BYTES)
 
     def overdue(self, now: float) -> bool:

@@ -44,6 +44,7 @@ class Queue:
         self.connected: Connected | None = None
         self._number = 0
         self._entries = subsystem.settings.entries
+        self._most_commands = MOST_ENTERING_COMMANDS
         self._flow_control = True
         self._head = 0
         self._commands: dict[int, InFlight] = {}
@@ -90,7 +91,7 @@ class Queue:
         """A command capsule, with the data in it."""
         if self.controller is not None:
             self.controller.heard()
-        if max(len(self._commands), len(self._waiting)) >= self._most_commands:
+        if len(self._commands) >= self._most_commands or len(self._waiting) >= self._most_commands:
             self.framing.fail(Fatal.SEQUENCE_ERROR)
             return
         command = InFlight(entry)
@@ -136,10 +137,6 @@ class Queue:
         while self._waiting and self._fits(self._waiting[0]):
             self._start(self._waiting.popleft())
         self._goes_on = False
-
-    @property
-    def _most_commands(self) -> int:
-        return self._entries if self.controller is not None else min(self._entries, MOST_ENTERING_COMMANDS)
 
     def _check(self, command: InFlight, data: bytes, intact: bool) -> None:
         """Enter a command, with its data and their size; :class:`Refusal` of one that cannot be executed."""
@@ -214,12 +211,15 @@ class Queue:
         if isinstance(reply, Connected):
             self.connected = reply
             self._entries, self._flow_control = reply.entries, reply.flow_control
+            if self.controller is None:
+                self._most_commands = min(self._most_commands, reply.entries)
             reply = Reply(result=reply.result)
         self._answer(command, reply)
 
-    def admit(self, controller: Controller, number: int) -> None:
-        """The host is admitted: this is the queue of that number."""
-        self.controller, self._number = controller, number
+    def admit(self, connected: Connected) -> None:
+        """The host is admitted: this is the queue that its Connect asked for."""
+        self.controller, self._number = connected.controller, connected.queue
+        self._most_commands = connected.entries
         self.framing.admitted()
 
     def _execute_admin(self, command: InFlight) -> None:

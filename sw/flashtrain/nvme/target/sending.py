@@ -21,14 +21,15 @@ from flashtrain.nvme.wire.pdu import (
 MOST_DATA_BYTES = 256 << 10
 """MAXH2CDATA: the most data of one PDU from the host. PDUs to the host have no more."""
 
-_MOST_HELD_BYTES = 64 << 10
-"""PDUs of more bytes do not wait for the end of the turn, so that the transport counts them."""
-
 
 class Sender:
-    """PDUs of one turn of the event loop go out together, in one write of the transport."""
+    """PDUs of one turn of the event loop go out together, in one write of the transport.
 
-    def __init__(self) -> None:
+    - most_held: PDUs of more bytes do not wait for the end of the turn, so that the transport counts them.
+    """
+
+    def __init__(self, most_held: int) -> None:
+        self.most_held = most_held
         self._transport: asyncio.Transport
         self._out: list[bytes | bytearray | memoryview] = []
         self._held = 0
@@ -106,6 +107,7 @@ class Sender:
         if not self._out:
             asyncio.get_running_loop().call_soon(self.flush)
         self._out += parts
-        self._held += sum(map(len, parts))
-        if self._held > _MOST_HELD_BYTES:
+        for part in parts:
+            self._held += len(part)
+        if self._held > self.most_held:
             self.flush()
