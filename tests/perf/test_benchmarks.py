@@ -345,6 +345,8 @@ def test_the_rows_of_the_table():
         "training_iteration",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
         "trace_speed", "image_speed", "serve_throughput", "serve_iops",
+        "offload_speed", "offload_speed_codec", "checkpoint_load_speed", "dataset_speed",
+        "dataset_speed_shuffled", "die_step_speed",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "optimstore"] == [
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",

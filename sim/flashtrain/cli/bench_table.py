@@ -60,6 +60,8 @@ SMALL_SCALE = tuple(
         "training_iteration",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
         "trace_speed", "image_speed", "serve_throughput", "serve_iops",
+        "offload_speed", "offload_speed_codec", "checkpoint_load_speed", "dataset_speed",
+        "dataset_speed_shuffled", "die_step_speed",
     )
 )  # fmt: skip
 OPTIMSTORE = tuple(

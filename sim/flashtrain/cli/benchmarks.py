@@ -43,6 +43,8 @@ from .info import controller_memories
 from .model_speed import ModelSpeed
 from .observed_speed import imaged_speed, recorded_speed, waved_speed
 from .serve_speed import ServeSpeed
+from .torch_speed import CASES as TORCH_CASES
+from .torch_speed import TorchSpeed, codec_speed
 
 LONG_QUEUE = 4096
 
@@ -220,6 +222,8 @@ SYSTEM_BENCHMARKS = {
     "wave_speed": SystemBenchmark(waved_speed),
     "serve_throughput": SystemBenchmark(ServeSpeed("serve_throughput", serve_throughput)),
     "serve_iops": SystemBenchmark(ServeSpeed("serve_iops", serve_iops)),
+    **{case.name: SystemBenchmark(TorchSpeed(case)) for case in TORCH_CASES},
+    "offload_speed_codec": SystemBenchmark(codec_speed),
 }
 """Those that choose configurations and Links themselves."""
 
