@@ -75,7 +75,7 @@ def test_what_is_refused(store, arrays):
         store.delete("b")
     with pytest.raises(CheckpointError, match="array 'x' is object; expected an array of a fixed size"):
         save(store, "b", 2, {"x": np.array([None])})
-    with pytest.raises(CheckpointError, match="without a name"):
+    with pytest.raises(CheckpointError, match="name is ''; expected a text"):
         save(store, "", 2, arrays)
     assert [one.name for one in store.checkpoints] == ["a"]
     assert same(load(store, "a"), arrays)

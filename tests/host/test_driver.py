@@ -10,6 +10,7 @@ import pytest
 
 from flashtrain import host
 from flashtrain.host import (
+    ArgumentError,
     ArrayError,
     BufferFull,
     DeviceClosed,
@@ -76,11 +77,11 @@ def test_what_cannot_be_read(device, stream):
     ):
         with pytest.raises(ArrayError, match=message):
             stream.read(stored, out=out)
-    with pytest.raises(ArrayError, match="read of 0 blocks"):
+    with pytest.raises(ArgumentError, match="blocks is 0; expected an integer from 1"):
         stream.read_blocks(0, 0)
-    with pytest.raises(ArrayError, match="block address -1"):
+    with pytest.raises(ArgumentError, match="lba is -1; expected"):
         stream.read_blocks(-1, 1)
-    with pytest.raises(ArrayError, match="zone -2"):
+    with pytest.raises(ArgumentError, match="zone is -2; expected"):
         stream.reset_zone(-2)
 
 

@@ -23,6 +23,7 @@ from .catalog.errors import (
 from .controller import DeviceInfo
 from .device import Device, DevicePort
 from .errors import (
+    ArgumentError,
     ArrayError,
     BufferFull,
     DeviceClosed,
@@ -95,7 +96,8 @@ from .streams.stream import DeviceStream
 from .streams.zone_info import ZoneInfo
 
 __all__ = [
-    "LINKS", "AccessDenied", "ArrayError", "ArrayInfo", "ArrayView", "BadBlock", "BufferFull", "Catalog",
+    "LINKS", "AccessDenied", "ArgumentError", "ArrayError", "ArrayInfo", "ArrayView", "BadBlock",
+    "BufferFull", "Catalog",
     "CatalogDamaged", "CatalogError", "CatalogFull", "CatalogMissing", "CatalogUnsuitable",
     "CodedPageError", "CodedStream", "CodedStreamError", "CommandError", "CommandLog", "CompletionEntry",
     "DataExpired", "Device", "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo",

@@ -5,6 +5,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from flashtrain.spec import (
@@ -21,6 +22,7 @@ from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import ChannelCounter, Control
 from flashtrain.spec.streams import CATALOG, STORE_NODE, Codec
 
+from .arguments import function, instance, listed, member, truth, whole
 from .catalog import Catalog
 from .catalog.errors import CatalogMissing
 from .controller import Controller, DeviceInfo
@@ -133,6 +135,7 @@ class Device:
         erased. New sequence numbers begin above all in the flash, so recovery cannot mistake content that a
         bad block keeps for new content. :class:`DeviceHang` when the controller does not become ready.
         """
+        truth("factory", factory)
         if self._dispatcher.enabled:
             self.disable()
         for space in self._spaces.values():
@@ -339,7 +342,7 @@ class Device:
 
         The stream `flashtrain.spec.streams.JOURNAL` belongs to the driver.
         """
-        coded = self.node.named(name).codec is not Codec.RAW
+        coded = self.node.named(instance(str, "name", name, "the name of a stream")).codec is not Codec.RAW
         return self._stream(CodedStream if coded else DeviceStream, name, port)
 
     def state_stream(self, name: str, port: Port = Port.CORE) -> StateStream:
@@ -347,10 +350,12 @@ class Device:
         return self._stream(StateStream, name, port)
 
     def _stream(self, kind: type[S], name: str, port: Port) -> S:
-        table = self.node.named(name)
+        table = self.node.named(instance(str, "name", name, "the name of a stream"))
         journal = None if table is self.node.journal else self._journal
         zones, ring = len(self._zones[table.nsid]), self._rings[table.nsid]
-        return kind(self._dispatcher, table, Port(port), zones, ring, self._generations, journal)
+        return kind(
+            self._dispatcher, table, member(Port, "port", port), zones, ring, self._generations, journal
+        )
 
     def optimizer_state(
         self,
@@ -393,11 +398,11 @@ class Device:
 
     def port(self, port: Port) -> "DevicePort":
         """The device with the rights of one port."""
-        return DevicePort(self, Port(port))
+        return DevicePort(self, member(Port, "port", port))
 
     def commands(self, port: Port) -> CommandPort:
         """Single commands of one port, which the device judges by its rights."""
-        return CommandPort(self._dispatcher, Port(port))
+        return CommandPort(self._dispatcher, member(Port, "port", port))
 
     def buffer(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray:
         """A new array of zeros in the tensor buffer: the device accesses it without a copy by the host.
@@ -410,7 +415,7 @@ class Device:
 
     def address_of(self, array: NDArray) -> int:
         """The tensor-buffer address of an array made by :meth:`buffer`, for raw commands."""
-        address = self._buffer.address_of(array)
+        address = self._buffer.address_of(instance(np.ndarray, "array", array, "an array of Device.buffer"))
         if address is None:
             raise ArrayError("the array does not lie in the tensor buffer, at the start of a block")
         return address
@@ -439,6 +444,8 @@ class Device:
         :meth:`Pending.result`.
         """
         pendings = self._own(pendings)
+        if until is not None:
+            whole("until", until)
         if until is None:
             self._dispatcher.wait(lambda: not pendings or any(pending.answered for pending in pendings))
         else:
@@ -450,11 +457,14 @@ class Device:
 
         :class:`DeviceHang` if the device is idle before.
         """
-        self._dispatcher.wait(condition)
+        self._dispatcher.wait(function("condition", condition, "a function without arguments"))
 
     def _own(self, pendings: Iterable[Pending[Any]]) -> list[Pending[Any]]:
-        pendings = list(pendings)
+        pendings = listed("pendings", pendings, "operations")
         for number, pending in enumerate(pendings):
+            instance(
+                Pending, f"pendings[{number}]", pending, "an operation, as the methods ..._async return it"
+            )
             if not pending.belongs_to(self._dispatcher):
                 raise ForeignPending(f"operation {number} is one of another device; expected one of {self!r}")
         return pendings
@@ -466,7 +476,7 @@ class Device:
     @serialised
     def submit_raw_batch(self, entries: Iterable[tuple[Port, bytes | int]]) -> list[CompletionEntry]:
         """Submit several such entries at once, each by its port; the answers in the order of completion."""
-        raw = [(Port(port), _entry_bytes(entry)) for port, entry in entries]
+        raw = [(member(Port, "port", port), _entry_bytes(entry)) for port, entry in entries]
         for space in self._spaces.values():
             space.forget()
         if self._journal is not None:
@@ -483,6 +493,8 @@ class Device:
     @serialised
     def log_commands(self, log: CommandLog | None) -> None:
         """Note from now on in `log` how commands are queued and completed; None: in no log."""
+        if log is not None:
+            instance(CommandLog, "log", log, "a CommandLog or None")
         self._dispatcher.log = log
 
     @property
@@ -547,7 +559,10 @@ class DevicePort:
 
 
 def _entry_bytes(entry: bytes | int) -> bytes:
-    raw = entry.to_bytes(Submission.BYTES, "little") if isinstance(entry, int) else bytes(entry)
+    if isinstance(entry, int):
+        whole("entry", entry, 0, (1 << 8 * Submission.BYTES) - 1)
+        return entry.to_bytes(Submission.BYTES, "little")
+    raw = bytes(instance(bytes | bytearray | memoryview, "entry", entry, "bytes or an integer"))
     if len(raw) != Submission.BYTES:
         raise ArrayError(f"a submission entry of {len(raw)} bytes; expected {Submission.BYTES}")
     return raw

@@ -46,7 +46,11 @@ class DeviceEnabled(HostError):
     """The controller is enabled, and the operation is valid only while it is disabled."""
 
 
-class ArrayError(HostError, ValueError):
+class ArgumentError(HostError, ValueError):
+    """An argument is not of the kind, or not in the range, that a method expects."""
+
+
+class ArrayError(ArgumentError):
     """An array, a dtype or a range of blocks cannot be stored, or does not match the stored array."""
 
 

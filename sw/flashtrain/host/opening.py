@@ -1,5 +1,6 @@
 """`open_device`: a device behind a Link, enabled or recovered."""
 
+from os import PathLike
 from pathlib import Path
 
 from flashtrain.spec import ConfigError, FmsConfig, NodeTable
@@ -45,6 +46,9 @@ def open_device(
     :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device has another
     configuration; :class:`ImageError` for a file that is not an image of it.
     """
+    require(factory is None or isinstance(factory, bool), "factory", factory, "True, False or None")
+    require(isinstance(recover, bool), "recover", recover, "True or False")
+    require(image is None or isinstance(image, str | PathLike), "image", image, "a path or None")
     config = named_preset(preset) if isinstance(preset, str) else preset
     require(config is None or isinstance(config, FmsConfig), "preset", preset, "a name, an FmsConfig or None")
     link, table = link_of(link), None if node is None else _node_of(node)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.arguments import whole
 from flashtrain.host.errors import DeviceHang, HostError
 from flashtrain.host.functional.executor import Answer
 from flashtrain.host.functional.link import FunctionalLink
@@ -136,6 +137,8 @@ class ModelLink(FunctionalLink):
 
     def wait(self, max_cycles: int | None = None) -> bool:
         self._require_open()
+        if max_cycles is not None:
+            whole("max_cycles", max_cycles)
         limit = left = MOST_CYCLES_TO_WAIT if max_cycles is None else max_cycles
         while not super().wait():
             mask = self._registers[Register.INTERRUPT_MASK]
@@ -152,7 +155,7 @@ class ModelLink(FunctionalLink):
 
     def run(self, cycles: int) -> None:
         self._require_open()
-        self._advance(cycles)
+        self._advance(whole("cycles", cycles))
 
     def power_cycle(self) -> None:
         if self._executor_type is DatalessExecutor:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.arguments import seconds_of, whole
 from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.image import FlashImage
 from flashtrain.host.link import AFTER_POWER_CYCLE, LINKS, Link
@@ -147,7 +148,7 @@ class RtlLink(Link):
         self._check_access(self._library.write_register(address, value), "write", address)
 
     def wait(self, max_cycles: int | None = None) -> bool:
-        left = MOST_CYCLES_TO_WAIT if max_cycles is None else max_cycles
+        left = MOST_CYCLES_TO_WAIT if max_cycles is None else whole("max_cycles", max_cycles)
         while True:
             stop = self._run(min(left, CYCLES_BETWEEN_POLLS))
             if stop is _Stop.INTERRUPT:
@@ -160,7 +161,7 @@ class RtlLink(Link):
                 raise DeviceHang(f"no completion within {limit} cycles (now at cycle {self.cycles})")
 
     def run(self, cycles: int) -> None:
-        end = self.cycles + cycles
+        end = self.cycles + whole("cycles", cycles)
         while self.cycles < end:
             self._library.clock(end - self.cycles)
             self._check_violations()
@@ -271,7 +272,7 @@ class RtlLink(Link):
 
         The controller's clock (register TIME) is set forward.
         """
-        require(seconds >= 0, "seconds", seconds, "a number from 0 on")
+        seconds = seconds_of("seconds", seconds)
         self._library.array_pass_time(seconds)
         before = self.seconds
         self._seconds += seconds

@@ -13,7 +13,7 @@ from flashtrain.spec import Port
 
 from .append_saving import AppendSaving
 from .append_writer import AppendWriter
-from .manifest import Manifest
+from .manifest import Manifest, check_name
 from .store import Checkpoint
 from .stored_checkpoint import StoredCheckpoint
 from .stream_catalogue import CatalogueEntry, Piece, pack, unpack
@@ -80,6 +80,7 @@ class AppendedCheckpoints:
 
     def require_new(self, name: str) -> None:
         """:class:`CheckpointExists` if there is a checkpoint of that name."""
+        check_name(name)
         if name in {one.name for one in self.checkpoints}:
             raise CheckpointExists(f"there is a checkpoint {name!r} of stream {self._stream.name!r} already")
 

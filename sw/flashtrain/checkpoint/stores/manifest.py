@@ -1,6 +1,7 @@
 """The manifest of a checkpoint: its arrays, their places and checksums, and the state of the host."""
 
 import json
+import reprlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -70,12 +71,17 @@ class Manifest:
     arrays: tuple[ArrayEntry, ...]
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise CheckpointError("a checkpoint without a name; expected at least a character")
+        check_name(self.name)
+        if not isinstance(self.step, int) or isinstance(self.step, bool) or not 0 <= self.step < 1 << 63:
+            raise CheckpointError(f"step is {reprlib.repr(self.step)}; expected an integer from 0 on")
+        if not isinstance(self.host, bytes):
+            raise CheckpointError(f"host is a {type(self.host).__name__}; expected bytes")
 
     @classmethod
     def of(cls, name: str, step: int, arrays: Mapping[str, NDArray[Any]], host: bytes) -> "Manifest":
         """The manifest of these arrays; :class:`CheckpointError` for what is no array of numbers."""
+        if not isinstance(arrays, Mapping) or not all(isinstance(key, str) for key in arrays):
+            raise CheckpointError(f"arrays is a {type(arrays).__name__}; expected arrays by name")
         entries: list[ArrayEntry] = []
         for key, array in arrays.items():
             entries.append(ArrayEntry.of(key, array, entries[-1].end if entries else 0))
@@ -123,6 +129,12 @@ class Manifest:
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointDamaged(f"the manifest of a checkpoint is malformed: {error}") from error
         return manifest, document
+
+
+def check_name(name: object) -> None:
+    """:class:`CheckpointError` for what is no name of a checkpoint."""
+    if not isinstance(name, str) or not name:
+        raise CheckpointError(f"name is {reprlib.repr(name)}; expected a text of at least a character")
 
 
 def bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:

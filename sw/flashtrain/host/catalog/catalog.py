@@ -7,6 +7,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.arguments import instance, listed
+from flashtrain.host.errors import ArgumentError
 from flashtrain.host.streams.stream import DeviceStream
 from flashtrain.spec import Access, Persistency
 from flashtrain.spec.streams import Codec
@@ -16,7 +18,7 @@ from .array_view import ArrayView
 from .catalog_log import CatalogLog, Part
 from .catalog_room import CatalogRoom
 from .entry import Entry, bytes_of, content_of, entry_of
-from .errors import CatalogDamaged, CatalogUnsuitable, NameExists, NameMissing
+from .errors import CatalogDamaged, CatalogFull, CatalogUnsuitable, NameExists, NameMissing
 from .name import check_name
 from .page_layout import PageLayout, offsets
 from .ranges_read import extents_of
@@ -38,6 +40,7 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
     """
 
     def __init__(self, stream: DeviceStream) -> None:
+        instance(DeviceStream, "stream", stream, "a stream of a device")
         table = stream.table
         reasons = {
             "it is volatile": table.persistency is Persistency.NON_VOLATILE,
@@ -74,6 +77,7 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
 
     def names(self, prefix: str = "") -> list[str]:
         """The names that begin with `prefix`."""
+        instance(str, "prefix", prefix, "a text")
         return sorted(name for name in self._log.names() if name.startswith(prefix))
 
     def info(self, name: str) -> ArrayInfo:
@@ -103,23 +107,31 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
     # Change.
 
     def __setitem__(self, name: str, array: NDArray[Any]) -> None:
-        self._put({name: array}, replace=True)
+        self._put({check_name(name): array}, replace=True)
 
     def add(self, name: str, array: NDArray[Any]) -> None:
         """Store an array of a new name; :class:`NameExists`."""
-        self._put({name: array}, replace=False)
+        self._put({check_name(name): array}, replace=False)
 
     def update(self, arrays: Any = (), /, **more: NDArray[Any]) -> None:
         """Store or replace the arrays of a mapping, or of pairs, in one append: all or none."""
-        self._put(dict(arrays, **more), replace=True)
+        try:
+            both = dict(arrays, **more)
+        except (TypeError, ValueError) as error:
+            kind = type(arrays).__name__
+            raise ArgumentError(
+                f"arrays is a {kind}; expected a mapping, or pairs of name and array"
+            ) from error
+        self._put(both, replace=True)
 
     def __delitem__(self, name: str) -> None:
         self.delete([name])
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete several arrays, all or none; :class:`NameMissing`."""
+        given = listed("names", names, "a list of names")
         with self._log.changing:
-            gone: dict[str, Entry | None] = {name: None for name in names if self._entry(name)}
+            gone: dict[str, Entry | None] = {name: None for name in given if self._entry(name)}
             if gone:
                 self._make_room(gone)
                 self._log.commit(gone, PageLayout(self._stream.block_bytes), ())
@@ -141,7 +153,7 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
     # Implementation.
 
     def _entry(self, name: str) -> Entry:
-        entry = self._log.find(name)
+        entry = self._log.find(name if isinstance(name, str) else check_name(name))
         if entry is None:
             raise NameMissing(f"no array {name!r} in the catalogue of stream {self._stream.name!r}")
         return entry
@@ -151,6 +163,10 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
             raise NameExists(f"array {name!r} exists in the catalogue of stream {self._stream.name!r}")
 
     def _put(self, arrays: Mapping[str, Any], replace: bool) -> None:
+        room = self._stream.zones * self._stream.zone_capacity * self._stream.block_bytes
+        for name, array in arrays.items():  # before a copy in C order
+            if isinstance(array, np.ndarray) and array.nbytes > room:
+                raise CatalogFull(f"array {name!r} has {array.nbytes:,} bytes; the stream has {room:,}")
         contents = {check_name(name): content_of(name, array) for name, array in arrays.items()}
         if not contents:
             return

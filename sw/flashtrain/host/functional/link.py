@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.arguments import seconds_of, whole
 from flashtrain.host.errors import DeviceClosed, RegisterError
 from flashtrain.host.link import AFTER_POWER_CYCLE, LINKS, Link
 from flashtrain.spec import FmsConfig, Port
@@ -84,6 +85,7 @@ class FunctionalLink(Link):
     def pass_time(self, seconds: float) -> None:
         """Advance the time: programmed data age by `seconds`."""
         self._require_open()
+        seconds = seconds_of("seconds", seconds)
         before = self.seconds
         self._seconds += seconds
         if self._image is not None:
@@ -93,10 +95,13 @@ class FunctionalLink(Link):
 
     def wait(self, max_cycles: int | None = None) -> bool:
         self._require_open()
+        if max_cycles is not None:
+            whole("max_cycles", max_cycles)
         return bool(self._interrupts & self._registers[Register.INTERRUPT_MASK])
 
     def run(self, cycles: int) -> None:
         """Do nothing: all possible work is done already."""
+        whole("cycles", cycles)
 
     def power_cycle(self) -> None:
         self._require_open()

@@ -11,8 +11,8 @@ from flashtrain.host.errors import ArrayError
 def element_type(dtype: DTypeLike) -> np.dtype:
     """`dtype` as a NumPy type of fixed size; :class:`ArrayError` for a type without bytes of its own."""
     try:
-        kind = np.dtype(dtype)
-    except TypeError as error:
+        kind = np.dtype("" if dtype is None else dtype)  # to NumPy None is float64
+    except (TypeError, ValueError) as error:
         raise ArrayError(f"{dtype!r} is not a NumPy dtype") from error
     if kind.hasobject or kind.itemsize == 0:
         raise ArrayError(f"dtype {kind} has no fixed size in bytes; expected one that has")
@@ -21,9 +21,13 @@ def element_type(dtype: DTypeLike) -> np.dtype:
 
 def nbytes_of(shape: tuple[int, ...], kind: np.dtype) -> int:
     """Bytes of an array of this shape; :class:`ArrayError` for an empty or impossible one."""
-    if any(not isinstance(length, int | np.integer) or length < 1 for length in shape):
+    if any(not _is_integer(length) or length < 1 for length in shape):
         raise ArrayError(f"shape {shape} has nothing to store; expected dimensions of at least 1")
     return prod(int(length) for length in shape) * kind.itemsize
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def blocks_of(nbytes: int, block_bytes: int) -> int:

@@ -2,12 +2,21 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from math import prod
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from flashtrain.host.arguments import instance, listed, member, whole
 from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, JournalMissing, StaleHandle
-from flashtrain.host.memory.arrays import as_bytes, blocks_of, check_target, contiguous, storable
+from flashtrain.host.memory.arrays import (
+    as_bytes,
+    blocks_of,
+    check_target,
+    contiguous,
+    element_type,
+    storable,
+)
 from flashtrain.host.memory.tensor_buffer import Region
 from flashtrain.host.queues.command_errors import CommandError, command_error
 from flashtrain.host.queues.dispatcher import Dispatcher, Request, serialised
@@ -25,6 +34,7 @@ from .stored import Extent, StoredArray, join
 from .stream_ring import StreamRing
 from .zone_info import ZoneInfo, parse_report, report_bytes
 
+_MOST_ADDRESS = (1 << 48) - 1
 UNCHANGED_BY_RESET = (ZoneState.EMPTY, *RETIRED)
 _APPENDS = (Opcode.ZONE_APPEND, Opcode.WRITE)
 _IN_ANY_ORDER = (Opcode.ZONE_APPEND, Opcode.READ, Opcode.ZONE_MANAGEMENT_RECEIVE)
@@ -157,8 +167,7 @@ class DeviceStream:
     @serialised
     def read_blocks(self, lba: int, blocks: int) -> NDArray[np.uint8]:
         """The bytes of `blocks` logical blocks from block `lba` on: uint8[blocks * block_bytes]."""
-        if blocks < 1:
-            raise ArrayError(f"read of {blocks} blocks; expected at least 1")
+        whole("blocks", blocks, 1, self.zones * self.zone_size)
         out = np.empty(blocks * self._block_bytes, np.uint8)
         return self._read((Extent(self._block_address(lba), blocks),), out).result()
 
@@ -221,7 +230,7 @@ class DeviceStream:
         After a recovery this frees blocks that were dropped before, or whose append was not completed.
         Appends of this stream in flight are completed first.
         """
-        kept = list(kept)
+        kept = listed("kept", kept, "arrays that the stream has stored")
         for stored in kept:
             self._check_stored(stored)
         self._wait_for_own()
@@ -259,6 +268,7 @@ class DeviceStream:
     def annotate_async(self, note: bytes) -> Pending[None]:
         """As :meth:`annotate`, without waiting for the device; :attr:`note` has the note at once."""
         journal = self._required_journal()
+        instance(bytes, "note", note, "bytes")
         self._require_append()
         record = journal.annotate(self.nsid, note)
         return Pending(self._dispatcher, [record], self.name, lambda _: None)
@@ -320,6 +330,7 @@ class DeviceStream:
     @serialised
     def manage_all(self, action: ZoneAction) -> None:
         """Apply `action` to all zones whose state allows it."""
+        action = member(ZoneAction, "action", action)
         self._space.forget()
         command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, action=action, select_all=True)
         self._finish(self._reset(command) if action is ZoneAction.RESET else self._command(command))
@@ -329,6 +340,7 @@ class DeviceStream:
     @serialised
     def retire_zone(self, zone: int, state: ZoneState) -> None:
         """Take a zone out of service: `ZoneState.READ_ONLY` or `ZoneState.OFFLINE`."""
+        state = member(ZoneState, "state", state)
         self._space.forget()
         command = Command(Opcode.ZONE_RETIRE, self.nsid, slba=self._zone_start(zone), action=state)
         self._command(command).result()
@@ -361,7 +373,13 @@ class DeviceStream:
     @serialised
     def stored_at(self, extents: Iterable[Extent], shape: tuple[int, ...], dtype: DTypeLike) -> StoredArray:
         """A handle of the present content of these blocks, as an array of this shape and dtype."""
-        joined = join(extents, self.zone_size)
+        joined = join(listed("extents", extents, "extents"), self.zone_size)
+        room = sum(extent.blocks for extent in joined) * self._block_bytes
+        known = isinstance(shape, tuple) and all(isinstance(n, int | np.integer) and n >= 0 for n in shape)
+        if not known or prod(map(int, shape)) * element_type(dtype).itemsize > room:
+            raise ArrayError(
+                f"shape is {shape!r} of {dtype!r}; expected that of an array of {room} bytes at most"
+            )
         return StoredArray(
             self._device, self.nsid, self._generations.generation, joined, shape, np.dtype(dtype)
         )
@@ -658,14 +676,10 @@ class DeviceStream:
         self._command(command).result()
 
     def _zone_start(self, zone: int) -> int:
-        if zone < 0:
-            raise ArrayError(f"zone {zone}; expected 0 or more")
-        return zone * self.zone_size
+        return whole("zone", zone, most=_MOST_ADDRESS) * self.zone_size
 
     def _block_address(self, lba: int) -> int:
-        if lba < 0:
-            raise ArrayError(f"block address {lba}; expected 0 or more")
-        return lba
+        return whole("lba", lba, most=_MOST_ADDRESS)
 
 
 def _extent_written(request: Request) -> Extent:
