@@ -1,14 +1,17 @@
 """Identify, log pages, features, events and keep alive."""
 
+import socket
 import struct
 import time
 
 import pytest
 
-from flashtrain.nvme.client.host import Host
+from flashtrain.nvme.client.fabrics import connect_command, fabrics
+from flashtrain.nvme.client.host import DEFAULT_HOST, Host
+from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
 from flashtrain.nvme.target.settings import DEFAULT_NQN, DISCOVERY_NQN
-from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from tests.nvme.helpers import BLOCK, ZONE, served
 
 
@@ -125,8 +128,10 @@ def test_worn_zones_are_a_warning():
 def test_refused_commands_are_in_the_error_log(host):
     with pytest.raises(CommandFailed):
         host.write(1, 77, bytes(BLOCK))
-    number, queue, _, status, _, lba, nsid = struct.unpack_from("<QHHHHQI", host.log_page(1, 64))
-    assert number >= 1 and (queue, status >> 1, lba, nsid) == (1, 0x1BC, 77, 1)
+    number, queue, _, status, location, lba, nsid = struct.unpack_from("<QHHHHQI", host.log_page(1, 64))
+    assert number >= 1 and (queue, status >> 1 & 0x7FF, lba, nsid) == (1, 0x1BC, 77, 1)
+    assert status >> 15 == 1 and location == 0xFFFF  # as the completion; and no parameter is to blame
+    assert struct.unpack_from("<Q", host.log_page(2, 512), 176)[0] == number
 
 
 def test_parts_of_log_pages(host):
@@ -152,6 +157,89 @@ def test_features(target):
             with pytest.raises(CommandFailed) as refused:
                 host.set_feature(feature, value, nsid)
             assert refused.value.status == status
+
+
+def get_feature(host, feature, select=0, nsid=0, dword_11=0):
+    entry = Entry(AdminOpcode.GET_FEATURES, nsid=nsid, dword_10=feature | select << 8, dword_11=dword_11)
+    return host.admin.execute(entry).answer
+
+
+def test_values_of_features(host):
+    """By Select: the current value, the default, and whether it can be changed and for whom."""
+    host.set_feature(5, 1 << 16 | 77, nsid=1)
+    assert [get_feature(host, 5, select, 1).result for select in range(4)] == [1 << 16 | 77, 0, 0, 0b110]
+    host.set_feature(0x0B, 0x01)
+    assert [get_feature(host, 0x0B, select).result for select in range(4)] == [1, 0, 0, 0b100]
+    assert get_feature(host, 1, 3).result == 0 and get_feature(host, 1, 4).status == 0x002
+    assert get_feature(host, 4).result == 343 and get_feature(host, 4, dword_11=1 << 20).result == 0
+    assert struct.unpack_from("<HH", host.identify(1), 266) == (343, 358)
+
+
+def test_sets_of_commands_by_profile(host):
+    assert get_feature(host, 0x19).result == 0
+    host.set_feature(0x19, 0)
+    with pytest.raises(CommandFailed) as refused:
+        host.set_feature(0x19, 1)
+    assert refused.value.status == 0x12B
+
+
+def test_pages_and_features_are_those_that_are_listed(host):
+    """Every log page and every feature has the answer that the lists promise."""
+    listed = struct.unpack_from("<256I", host.log_page(0, 1024))
+    for page in range(256):
+        try:
+            host.log_page(page, 64, nsid=1 if page == 0xBF else 0xFFFF_FFFF)
+            served_page = True
+        except CommandFailed as refused:
+            assert refused.status == 0x109
+            served_page = False
+        assert served_page == bool(listed[page] & 1), page
+    features = struct.unpack_from("<256I", host.log_page(0x12, 1024))
+    for feature in range(256):
+        status = get_feature(host, feature, nsid=1 if feature == 5 else 0).status if feature != 0x81 else 0
+        assert (status == 0) == bool(features[feature] & 1) or feature == 6, feature
+    assert host.identify(1)[261] & 1 << 5  # LPA
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [0x0046_0071, 0x0046_00E1, 0x0046_0861, 0x0047_0061, 0x0036_0061, 0x0146_0061],
+)
+def test_a_configuration_that_cannot_be_is_fatal(target, configuration):
+    """Command set, page size, arbitration, sizes of entries, readiness: CSTS.CFS, until the reset."""
+    with target.host(queues=0) as host:
+        host.set_property(0x14, 0)
+        host.set_property(0x14, configuration)
+        assert host.get_property(0x1C) == 0b10
+        host.set_property(0x14, 0)
+        assert host.get_property(0x1C) == 0
+        host.set_property(0x14, 0x0046_0061)
+        assert host.get_property(0x1C) == 0b01
+        assert host.get_property(0, eight=True) >> 59 & 3 == 1 and host.get_property(0x68) == 0xFF
+
+
+def test_properties_belong_to_the_admin_queue(host):
+    for kind in (FabricsType.PROPERTY_GET, FabricsType.PROPERTY_SET):
+        answer = host.io[0].execute(fabrics(kind, struct.pack("<B3xIQ8x", 0, 0x14, 0))).answer
+        assert answer.status == 0x001
+    assert host.get_property(0x1C) == 1
+
+
+@pytest.mark.parametrize(
+    "change, field",
+    [({"entries": 31}, 44), ({"attributes": 0x10}, 46), ({"host_end": False}, 512 | 1 << 16)],
+)
+def test_a_connect_that_is_no_connect(target, change, field):
+    entry, data = connect_command(0, change.get("entries", 32), 0xFFFF, DEFAULT_NQN, DEFAULT_HOST, 0, False)
+    if "attributes" in change:
+        raw = bytearray(entry.fields)
+        raw[6] = change["attributes"]
+        entry = fabrics(FabricsType.CONNECT, bytes(raw))
+    if "host_end" in change:
+        data = data[:512] + b"n" * 512
+    with socket.create_connection(target.address) as sock:
+        answer = ClientQueue(sock).execute(entry, data).answer
+    assert (answer.status, answer.result) == (0x182, field)
 
 
 def test_the_number_of_queues_is_settled_by_the_first_queue(host):
@@ -199,6 +287,7 @@ def test_discovery(target):
         assert record[0] == 3 and record[2] == 2
         assert record[256:512].rstrip(b"\0").decode() == DEFAULT_NQN
         assert record[32:64].strip() == str(target.target.port).encode()
+        assert record[512:768].strip() == b"127.0.0.1" and record[3] == 0b100
         for refused in (lambda: host.identify(2), lambda: host.log_page(2, 512)):
             with pytest.raises(CommandFailed):
                 refused()

@@ -11,7 +11,7 @@ from flashtrain.nvme.client.fabrics import connect_command
 from flashtrain.nvme.client.host import DEFAULT_HOST, Host, data_command, read_command
 from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
-from flashtrain.nvme.target.settings import DEFAULT_NQN
+from flashtrain.nvme.target.settings import DEFAULT_NQN, DISCOVERY_NQN
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.nvme.wire.digest import digest
 from flashtrain.nvme.wire.pdu import (
@@ -178,7 +178,11 @@ def test_a_queue_is_connected_once(target, host):
         assert (answer.status, answer.result) == (0x182, 42)
     with socket.create_connection(target.address) as sock:  # another host's controller
         answer = ClientQueue(sock).execute(*connect_command(**{**values, "queue": 2}, host=HOST)).answer
-        assert (answer.status, answer.result) == (0x182, 16 | 1 << 16)
+        assert (answer.status, answer.result) == (0x182, 512 | 1 << 16)  # the wrong field is HOSTNQN
+    with socket.create_connection(target.address) as sock:  # another subsystem's
+        other = {**values, "queue": 2, "subsystem": DISCOVERY_NQN}
+        answer = ClientQueue(sock).execute(*connect_command(**other, host=own)).answer
+        assert (answer.status, answer.result) == (0x182, 256 | 1 << 16)
     answer = host.io[0].execute(*connect_command(**values, host=own)).answer
     assert answer.status == 0x00C
 
@@ -195,11 +199,9 @@ def test_only_allowed_hosts_connect():
 
 def test_more_commands_than_the_queue_has_entries(target):
     with target.host(entries=4) as host:
-        host.admin.socket.sendall(
-            b"".join(capsule(Entry(AdminOpcode.ASYNC_EVENT_REQUEST, cid=cid)) for cid in range(4))
-        )
-        host.admin.socket.sendall(capsule(Entry(AdminOpcode.KEEP_ALIVE, cid=9)))
-        assert parse_termination(received(host.admin.socket)[-24:])[0] == Fatal.SEQUENCE_ERROR
+        queue = host.io[0]
+        queue.socket.sendall(b"".join(capsule(Entry(Opcode.FLUSH, nsid=1, cid=cid)) for cid in range(16)))
+        assert parse_termination(received(queue.socket)[-24:])[0] == Fatal.SEQUENCE_ERROR
 
 
 def test_a_cid_is_used_once(target):

@@ -8,6 +8,7 @@ import pytest
 from flashtrain.host import open_device
 from flashtrain.nvme.client.host import data_command
 from flashtrain.nvme.errors import CommandFailed
+from flashtrain.nvme.wire.commands import Entry
 from flashtrain.spec import Opcode, Port, Status, ZoneAction, ZoneState
 from tests.nvme.helpers import BLOCK, ZONE, served, serving, zones
 
@@ -105,12 +106,10 @@ def test_a_retired_zone_is_an_event_and_goes_offline():
 def test_rights_are_those_of_the_device():
     """The hardware refuses what the host may not do; streams of the driver are no namespaces."""
     with served(node="single") as target, target.host() as host:
-        assert host.identify(2)[:20] == b"".join(n.to_bytes(4, "little") for n in (1, 2, 3, 4, 0))
+        assert host.identify(2)[:20] == b"".join(n.to_bytes(4, "little") for n in (1, 3, 0, 0, 0))
         host.append(1, 0, bytes(BLOCK))
         for refused in (
             lambda: host.read(1, 0, 1),
-            lambda: host.append(2, 0, bytes(BLOCK)),
-            lambda: host.report(2, 0, 64),
             lambda: host.write(3, 0, bytes(BLOCK)),
             lambda: host.manage(3, 0, ZoneAction.RESET),
             lambda: host.manage(3, 0, ZoneAction.RESET, every=True),
@@ -118,6 +117,12 @@ def test_rights_are_those_of_the_device():
             with pytest.raises(CommandFailed) as error:
                 refused()
             assert error.value.status == Status.ACCESS_DENIED
+        # Streams 2 and 4 have no rights for hosts, which may not write stream 3.
+        assert [host.identify(0, nsid=nsid)[99] for nsid in (1, 3)] == [0, 1]
+        assert host.identify(8, nsid=3)[9] == 1
+        assert not any(host.identify(0, nsid=2))
+        answers = host.io[0].execute_all([Entry(op, nsid=2) for op in (Opcode.FLUSH, Opcode.READ)], 1)
+        assert [one.answer.status for one in answers] == [0x002, 0x002]
         with pytest.raises(CommandFailed) as error:
             host.read(8, 0, 1)
         assert error.value.status == Status.INVALID_NAMESPACE

@@ -10,7 +10,6 @@ from flashtrain.nvme.target.log_format import LogPage
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode
 from flashtrain.spec import Opcode, ZoneState
 
-from .admin_trials import THEIR_THRESHOLD
 from .difference import Aspect, Case, Difference, Judge
 from .zones import Zones, count, is_open_of_all
 
@@ -162,9 +161,10 @@ _OF_ADMIN = (
         "QEMU has no changed zone list, which is optional (ZNS 4.1.4).",
     ),
     Difference(
-        "supported log pages", _STATUS, _BOTH,
-        lambda c: c.admin(_LOG, LogPage.SUPPORTED) and c.theirs.status == 0x002,
-        "QEMU has the log pages of revision 1.4, and this one is of 2.0 (Base 5.16.1.1).",
+        "supported log pages, features and management commands", _STATUS, _BOTH,
+        lambda c: c.admin(_LOG) and c.theirs.status == 0x002
+        and c.entry.dword_10 & 0xFF in (LogPage.SUPPORTED, LogPage.FEATURES, LogPage.MANAGEMENT),
+        "QEMU has the log pages of revision 1.4, and these are of 2.0 (Base 5.16.1.1, 5.16.1.17, 5.16.1.18).",
     ),
     Difference(
         "Identify, CNS 08h", _STATUS, _BOTH,
@@ -211,6 +211,11 @@ _OF_ADMIN = (
         "The command has two errors, and the standard has no order of them.",
     ),
     Difference(
+        "reserved values of Select", _STATUS, _BOTH,
+        lambda c: c.admin(_GET) and c.entry.dword_10 >> 8 & 7 > 3 and c.ours.status == 0x002,
+        "QEMU takes them for others. A reserved value is an invalid field (Base 5.15).",
+    ),
+    Difference(
         "features without a choice", _STATUS, _BOTH,
         lambda c: c.admin(_SET) and not c.entry.dword_11 and c.statuses == (0x10E, 0x000)
         and c.entry.dword_10 & 0xFF in _WITHOUT_CHOICE,
@@ -225,17 +230,6 @@ _OF_ADMIN = (
         "arbitration burst", _RESULT, _BOTH,
         lambda c: c.admin(_GET, Feature.ARBITRATION) and (c.theirs.result, c.ours.result) == (7, 0),
         "A default is the controller's choice (Base 5.27.1.1).",
-    ),
-    Difference(
-        "setting of the temperature threshold", _STATUS, _OURS,
-        lambda c: c.admin(_SET, Feature.TEMPERATURE_THRESHOLD) and c.statuses == (0x000, 0x10E),
-        "The device has no sensor, so the target refuses each value but 0 (docs/nvme.md).",
-    ),
-    Difference(
-        "temperature threshold", _RESULT, _OURS,
-        lambda c: c.admin(_GET, Feature.TEMPERATURE_THRESHOLD)
-        and (c.theirs.result, c.ours.result) == (THEIR_THRESHOLD, 0),
-        "The device has no sensor (docs/nvme.md).",
     ),
 )  # fmt: skip
 

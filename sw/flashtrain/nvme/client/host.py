@@ -17,6 +17,7 @@ from .queue import ClientQueue, Completed
 
 DEFAULT_HOST = "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000001"
 _CAPABILITIES, _CONFIGURATION, _STATUS = 0x00, 0x14, 0x1C
+_LEAST_ADMIN_ENTRIES = 32
 _ENABLE = 0x0046_0061  # I/O command sets, entries of 64 and 16 bytes
 _SHUTDOWN = 1 << 14
 _BETWEEN_LOOKS_SECONDS = 0.002
@@ -108,7 +109,7 @@ class Host:
             queue = ClientQueue(sock, self._digests, self._in_capsule)
             entry, data = connect_command(
                 number,
-                self._entries,
+                self._entries if number else max(self._entries, _LEAST_ADMIN_ENTRIES),
                 self.controller,
                 self._subsystem,
                 self._host,

@@ -7,7 +7,7 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 
 from . import log_format
 from .controller import Controller
-from .features import Feature
+from .features import SUPPORTED, Feature
 from .health import health_page, wear_of
 from .identify import NVM, STRUCTURE_BYTES, ZONED, Structure, discovery_controller
 from .io_commands import Refusal
@@ -95,7 +95,7 @@ class Admin:
         if page == LogPage.HEALTH and entry.nsid not in (0, EVERY_NAMESPACE):
             return Reply(TargetStatus.INVALID_FIELD)  # LPA: the page is of the controller
         if page == LogPage.HEALTH:
-            return self._health(entry)
+            return self._health(entry, controller.error_count)
         content = self._content(page, controller, entry)
         return Reply(TargetStatus.INVALID_LOG_PAGE) if content is None else _part(content(), entry)
 
@@ -118,9 +118,11 @@ class Admin:
             case LogPage.EFFECTS if entry.dword_14 >> 24 in (NVM, ZONED):
                 return lambda: log_format.effects_page(entry.dword_14 >> 24 == ZONED)
             case LogPage.DISCOVERY:
-                return lambda: log_format.discovery_page(
-                    settings.nqn, *self._subsystem.listens_at(controller)
-                )
+                return lambda: log_format.discovery_page(settings.nqn, *controller.local_address)
+            case LogPage.FEATURES:
+                return lambda: log_format.features_page(SUPPORTED)
+            case LogPage.MANAGEMENT:
+                return lambda: bytes(log_format.MANAGEMENT_BYTES)  # no command of a management interface
             case LogPage.CHANGED_ZONES if entry.nsid in self._subsystem.namespaces:
                 return lambda: self._changed_zones(controller, entry)
         return None
@@ -131,9 +133,10 @@ class Admin:
             controller.changed_zones.pop(entry.nsid, None)
         return log_format.changed_zones_page(changed)
 
-    async def _health(self, entry: Entry) -> Reply:
-        wear = await self._subsystem.thread.ask(wear_of)
-        return _part(health_page(wear, self._subsystem.traffic, self._subsystem.hours), entry)
+    async def _health(self, entry: Entry, errors: int) -> Reply:
+        own = self._subsystem
+        wear = await own.thread.ask(wear_of)
+        return _part(health_page(wear, own.traffic, own.hours, errors), entry)
 
 
 def _part(page: bytes, entry: Entry) -> Reply:

@@ -6,6 +6,7 @@ from enum import IntEnum, IntFlag
 from typing import Protocol
 
 from flashtrain.nvme.wire.commands import Entry
+from flashtrain.nvme.wire.statuses import is_final
 
 from .events import Events
 from .features import Features
@@ -13,6 +14,7 @@ from .log_format import ERROR_ENTRIES
 from .notices import Notice, Notices
 from .settings import VERSION, Settings
 
+_NVM_ALONE, _ALL_SETS = 0b000, 0b110
 _READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
 
 
@@ -24,6 +26,7 @@ class Property(IntEnum):
     CONFIGURATION = 0x14
     STATUS = 0x1C
     SUBSYSTEM_RESET = 0x20
+    READY_TIMEOUTS = 0x68
 
 
 class Ready(IntFlag):
@@ -61,6 +64,8 @@ class Controller:
     """The state of one controller: properties, features, events, and its connections by queue.
 
     A controller without its admin connection, or whose host is silent for too long, is gone.
+
+    local_address: the address and the port by which its host has come.
     """
 
     def __init__(self, subsystem: Owner, number: int, host: str, discovery: bool, features: Features) -> None:
@@ -75,8 +80,10 @@ class Controller:
         self.error_count = 0
         self.changed_zones: dict[int, set[int]] = {}
         self.known_warning = 0
+        self.local_address: tuple[str, int] = ("", 0)
         self._configuration = 0
         self._ready = Ready(0)
+        self._refused = False
         self._heard = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -87,14 +94,16 @@ class Controller:
 
     @property
     def enabled(self) -> bool:
-        return bool(self._configuration & 1)
+        return bool(self._configuration & 1) and not self._refused
 
     # Properties.
 
     @property
     def capabilities(self) -> int:
         command_sets = 1 << 37 | 1 << 43  # NVM, and others by CC.CSS
-        return (self.subsystem.settings.entries - 1) | 1 << 16 | _READY_TIMEOUT << 24 | command_sets
+        with_media = 1 << 59  # CRWMS: ready only when the device is
+        entries = self.subsystem.settings.entries - 1
+        return entries | 1 << 16 | _READY_TIMEOUT << 24 | command_sets | with_media
 
     def get(self, offset: int) -> int | None:
         """A property's value; None for one that does not exist."""
@@ -106,10 +115,12 @@ class Controller:
             case Property.CONFIGURATION:
                 return self._configuration
             case Property.STATUS:
-                fatal = Ready.FATAL if self.subsystem.fault is not None else Ready(0)
-                return self._ready | fatal
+                fatal = self._refused or self.subsystem.fault is not None
+                return self._ready | (Ready.FATAL if fatal else Ready(0))
             case Property.SUBSYSTEM_RESET:
                 return 0
+            case Property.READY_TIMEOUTS:
+                return _READY_TIMEOUT
         return None
 
     def set(self, offset: int, value: int) -> bool:
@@ -118,7 +129,8 @@ class Controller:
             return False
         was, self._configuration = self._configuration, value
         if not was & 1 and value & 1:
-            self._ready = Ready.READY
+            self._refused = not _is_possible(value)
+            self._ready = Ready(0) if self._refused else Ready.READY
         elif was & 1 and not value & 1:
             self._reset()
         if value >> 14 & 3 and not was >> 14 & 3:
@@ -128,6 +140,7 @@ class Controller:
     def _reset(self) -> None:
         """CC.EN = 0: queues and their commands go, the content of the streams stays."""
         self._ready = Ready(0)
+        self._refused = False
         self.events.drop()
         for queue in [queue for queue in self.connections if queue]:
             self.connections.pop(queue).close()
@@ -206,4 +219,22 @@ class Controller:
     def note_error(self, queue: int, entry: Entry, status: int) -> None:
         """Enter a refused command in the error log."""
         self.error_count += 1
-        self.errors.appendleft((self.error_count, queue, entry.cid, status << 1, entry.slba, entry.nsid))
+        field = status << 1 | is_final(status) << 15
+        self.errors.appendleft((self.error_count, queue, entry.cid, field, entry.slba, entry.nsid))
+
+
+def _is_possible(configuration: int) -> bool:
+    """Whether a controller can be enabled with these values of CC (NVM Express Base 2.0, section 3.1.3.5).
+
+    Pages of 4 KiB, round robin, the NVM command set or all that are supported, no readiness without media.
+    Entries may have their sizes, or none yet.
+    """
+    command_set, page, arbitration = configuration >> 4 & 7, configuration >> 7 & 15, configuration >> 11 & 7
+    entries, answers = configuration >> 16 & 15, configuration >> 20 & 15
+    return (
+        command_set in (_NVM_ALONE, _ALL_SETS)
+        and page == arbitration == 0
+        and entries in (0, 6)
+        and answers in (0, 4)
+        and not configuration >> 24 & 1
+    )

@@ -12,6 +12,7 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 
 from .authentication import MOST_MESSAGE_BYTES, Authentication, Stage
 from .controller import Controller, Link, Property
+from .log_format import LEAST_ADMIN_ENTRIES
 from .notices import Notice
 from .reply import Reply
 from .settings import DISCOVERY_NQN
@@ -23,6 +24,9 @@ _EIGHT_BYTES = (Property.CAPABILITIES,)
 _IN_DATA = 1 << 16
 _AUTHENTICATE = 1 << 17
 """Of the result of a Connect: an authentication transaction must follow."""
+
+_RESERVED_ATTRIBUTES = 0xF0
+"""Of CATTR (NVM Express Base 2.0, Figure 380)."""
 
 _GRACE_SECONDS = 0.5
 """Time for a host to read why it is not admitted."""
@@ -69,6 +73,9 @@ class ConnectingQueue(Link, Protocol):
     connected: Connected | None
 
     def admit(self, connected: Connected) -> None: ...
+
+    @property
+    def local_address(self) -> tuple[str, int]: ...
 
     @property
     def ended(self) -> bool: ...
@@ -129,9 +136,9 @@ class Fabrics:
         connected = queue.connected
         assert connected is not None
         match kind:
-            case FabricsType.PROPERTY_GET:
+            case FabricsType.PROPERTY_GET if connected.queue == 0:
                 return _get(connected.controller, entry)
-            case FabricsType.PROPERTY_SET:
+            case FabricsType.PROPERTY_SET if connected.queue == 0:
                 return _set(connected.controller, entry)
             case FabricsType.AUTHENTICATION_SEND | FabricsType.AUTHENTICATION_RECEIVE:
                 return self._authenticate(queue, connected, entry, data)
@@ -189,8 +196,11 @@ class Fabrics:
         request = _parse(entry, data)
         if request.record != 0:
             return Reply(TargetStatus.CONNECT_INCOMPATIBLE_FORMAT)
-        if request.entries < 2 or request.entries > self._subsystem.settings.entries:
+        least = 2 if request.queue else LEAST_ADMIN_ENTRIES
+        if not least <= request.entries <= self._subsystem.settings.entries:
             return _invalid(44)
+        if request.attributes & _RESERVED_ATTRIBUTES:
+            return _invalid(46)
         if not is_nqn(request.host):
             return _invalid(512, in_data=True)
         discovery = request.subsystem == DISCOVERY_NQN
@@ -201,7 +211,7 @@ class Fabrics:
             return Reply(TargetStatus.CONNECT_INVALID_HOST)
         if request.queue == 0:
             return self._connect_admin(queue, request, discovery)
-        return self._connect_io(queue, request)
+        return self._connect_io(queue, request, discovery)
 
     def _allowed(self, host: str) -> bool:
         hosts = self._subsystem.settings.hosts
@@ -215,12 +225,17 @@ class Fabrics:
         controller = self._subsystem.open_controller(
             request.host, request.identifier, request.keep_alive, discovery
         )
+        controller.local_address = queue.local_address
         return self._connected(queue, controller, request)
 
-    def _connect_io(self, queue: ConnectingQueue, request: _Request) -> Reply | Connected:
+    def _connect_io(self, queue: ConnectingQueue, request: _Request, discovery: bool) -> Reply | Connected:
         controller = self._subsystem.controllers.get(request.controller)
-        if controller is None or controller.host != request.host:
+        if controller is None:
             return _invalid(16, in_data=True)
+        if controller.host != request.host:
+            return _invalid(512, in_data=True)
+        if controller.discovery != discovery:
+            return _invalid(256, in_data=True)
         if controller.discovery or request.queue > self._subsystem.settings.queues:
             return _invalid(42)
         if not controller.enabled:
@@ -249,7 +264,9 @@ def _parse(entry: Entry, data: bytes) -> _Request:
 
 
 def _name(raw: bytes) -> str:
-    return raw.split(b"\0")[0].decode("utf-8", "replace")
+    """A name that ends by a NUL; without one it is no name."""
+    name, end, _ = raw.partition(b"\0")
+    return name.decode("utf-8", "replace") if end else ""
 
 
 def _invalid(field: int, in_data: bool = False) -> Reply:

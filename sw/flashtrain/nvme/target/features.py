@@ -12,8 +12,23 @@ from .reply import Reply
 ZONE_EVENTS = 1 << 27
 """Bit of the asynchronous event configuration: Zone Descriptor Changed Notices."""
 
+WARNING_KELVIN, CRITICAL_KELVIN = 343, 358
+"""Temperatures that the standard demands of a controller; the device has no sensor that could exceed them."""
+
 _SAVE = 1 << 31
 _DULBE = 1 << 16
+_TIME_LIMIT = 0xFFFF
+_OVER = 0
+"""The kind of a temperature threshold, in bits 21:20: the upper one."""
+
+
+class Select(IntEnum):
+    """SEL: which value of a feature a host asks for."""
+
+    CURRENT = 0
+    DEFAULT = 1
+    SAVED = 2
+    CAPABILITIES = 3
 
 
 class Feature(IntEnum):
@@ -26,7 +41,15 @@ class Feature(IntEnum):
     WRITE_ATOMICITY = 0x0A
     ASYNC_EVENTS = 0x0B
     KEEP_ALIVE = 0x0F
+    COMMAND_SETS = 0x19
     HOST_IDENTIFIER = 0x81
+
+
+SUPPORTED = tuple(Feature)
+_OF_NAMESPACES = (Feature.ERROR_RECOVERY,)
+_CHANGEABLE = (
+    Feature.QUEUES, Feature.ASYNC_EVENTS, Feature.KEEP_ALIVE, Feature.ERROR_RECOVERY,
+)  # fmt: skip
 
 
 class Features:
@@ -42,7 +65,8 @@ class Features:
         self._host_identifier = host_identifier
         self._cached = cached
         self._async_events = 0
-        self._dulbe: set[int] = set()
+        self._recovery: dict[int, int] = {}
+        self._default_keep_alive = keep_alive
 
     @property
     def zone_events(self) -> bool:
@@ -55,7 +79,7 @@ class Features:
 
     def fails_on_unwritten(self, nsid: int) -> bool:
         """DULBE: whether a read of unwritten blocks is an error."""
-        return nsid in self._dulbe
+        return bool(self._recovery.get(nsid, 0) & _DULBE)
 
     def set(self, entry: Entry, namespaces: Collection[int], in_use: bool) -> Reply:
         """Set a feature. in_use: the controller has I/O queues, whose number is settled by that."""
@@ -82,18 +106,21 @@ class Features:
                 chosen = set(namespaces) if nsid == EVERY_NAMESPACE else {nsid}
                 if not chosen <= set(namespaces):
                     return Reply(refusal_of(nsid, namespaces))
-                if value & _DULBE:
-                    self._dulbe |= chosen
-                else:
-                    self._dulbe -= chosen
+                self._recovery |= dict.fromkeys(chosen, value & (_DULBE | _TIME_LIMIT))
             case Feature.HOST_IDENTIFIER:
                 return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
             case Feature.VOLATILE_WRITE_CACHE if self._cached and value & 1:
                 pass
             case Feature.POWER_MANAGEMENT if not value & 0x1F:
                 pass
-            case Feature.ARBITRATION | Feature.TEMPERATURE_THRESHOLD | Feature.WRITE_ATOMICITY if not value:
+            case Feature.ARBITRATION | Feature.WRITE_ATOMICITY if not value:
                 pass
+            case Feature.TEMPERATURE_THRESHOLD if value & 0xFFFF == _threshold(value):
+                pass
+            case Feature.COMMAND_SETS if not value & 0x1FF:
+                pass
+            case Feature.COMMAND_SETS:
+                return Reply(TargetStatus.COMMAND_SETS_REJECTED)
             case Feature.ARBITRATION | Feature.TEMPERATURE_THRESHOLD | Feature.WRITE_ATOMICITY:
                 return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
             case Feature.VOLATILE_WRITE_CACHE if self._cached:
@@ -103,32 +130,40 @@ class Features:
         return Reply()
 
     def get(self, entry: Entry, namespaces: Collection[int]) -> Reply:
-        match entry.dword_10 & 0xFF:
+        feature, select = entry.dword_10 & 0xFF, entry.dword_10 >> 8 & 7
+        if feature not in SUPPORTED or select not in list(Select):
+            return Reply(TargetStatus.INVALID_FIELD)
+        if feature == Feature.VOLATILE_WRITE_CACHE and not self._cached:
+            return Reply(TargetStatus.INVALID_FIELD)
+        if select == Select.CAPABILITIES:
+            return Reply(result=(feature in _OF_NAMESPACES) << 1 | (feature in _CHANGEABLE) << 2)
+        current = select == Select.CURRENT
+        match feature:
             case Feature.QUEUES:
                 return Reply(result=self._granted)
             case Feature.ASYNC_EVENTS:
-                return Reply(result=self._async_events)
+                return Reply(result=self._async_events if current else 0)
             case Feature.KEEP_ALIVE:
-                return Reply(result=self.keep_alive)
+                return Reply(result=self.keep_alive if current else self._default_keep_alive)
             case Feature.ERROR_RECOVERY if entry.nsid == EVERY_NAMESPACE:
                 return Reply(TargetStatus.INVALID_NAMESPACE)  # namespaces may differ
             case Feature.ERROR_RECOVERY if entry.nsid not in namespaces:
                 return Reply(refusal_of(entry.nsid, namespaces))
             case Feature.ERROR_RECOVERY:
-                return Reply(result=_DULBE if entry.nsid in self._dulbe else 0)
+                return Reply(result=self._recovery.get(entry.nsid, 0) if current else 0)
             case Feature.HOST_IDENTIFIER:
                 return Reply(data=self._host_identifier)
-            case Feature.VOLATILE_WRITE_CACHE if self._cached:
+            case Feature.TEMPERATURE_THRESHOLD:
+                return Reply(result=_threshold(entry.dword_11))
+            case Feature.VOLATILE_WRITE_CACHE:
                 return Reply(result=1)
-            case (
-                Feature.ARBITRATION
-                | Feature.POWER_MANAGEMENT
-                | Feature.TEMPERATURE_THRESHOLD
-                | Feature.WRITE_ATOMICITY
-            ):
-                return Reply()
-        return Reply(TargetStatus.INVALID_FIELD)
+        return Reply()
 
     @property
     def _granted(self) -> int:
         return (self._queues - 1) | (self._queues - 1) << 16
+
+
+def _threshold(dword: int) -> int:
+    """The temperature threshold of the kind in a command's dword 11: of the composite temperature."""
+    return WARNING_KELVIN if dword >> 20 & 3 == _OVER and not dword >> 16 & 15 else 0

@@ -121,6 +121,12 @@ class Framing(asyncio.Protocol):
 
     # For the queue.
 
+    @property
+    def local_address(self) -> tuple[str, int]:
+        """The address and the port of this end of the connection."""
+        address, port, *_ = self._transport.get_extra_info("sockname")
+        return address, port
+
     def admitted(self) -> None:
         """The host is admitted: from here on it may be silent between PDUs, and move data."""
         self._entering_since = None

@@ -54,10 +54,10 @@ def wear_of(device: Device) -> Wear:
     return Wear(100 if not spares else max(100 - 100 * taken // spares, 0), min(used, 255))
 
 
-def health_page(wear: Wear, traffic: Traffic, hours: int) -> bytes:
+def health_page(wear: Wear, traffic: Traffic, hours: int, errors: int) -> bytes:
     """The SMART log page (NVM Express Base 2.0, section 5.16.1.3).
 
-    The device has no sensor: the temperature is 0, not reported.
+    The device has no sensor: the temperature is 0, not reported. errors: entries of the error log so far.
     """
     page = bytearray(HEALTH_BYTES)
     page[0] = wear.warning
@@ -71,6 +71,7 @@ def health_page(wear: Wear, traffic: Traffic, hours: int) -> bytes:
         (128, hours),
         (144, traffic.power_losses),
         (160, traffic.media_errors),
+        (176, errors),
     ):
         struct.pack_into("<QQ", page, place, number, 0)
     return bytes(page)

@@ -13,7 +13,7 @@ from flashtrain.nvme.wire.stream_area import StreamArea
 from flashtrain.spec import Port
 
 from .events import MOST_REQUESTS
-from .features import ZONE_EVENTS
+from .features import CRITICAL_KELVIN, WARNING_KELVIN, ZONE_EVENTS
 from .log_format import ERROR_ENTRIES
 from .namespaces import Namespace
 from .reply import Reply
@@ -103,7 +103,7 @@ class Identify:
                     struct.pack("<BB2x", 3, 16) + namespace.uuid.bytes + struct.pack("<BB2xB", 4, 1, ZONED)
                 )
             case Structure.INDEPENDENT_NAMESPACE:
-                return self._padded(struct.pack("<14xB", 1))  # ready
+                return self._padded(struct.pack("<9xB4xB", 0 if namespace.writable else 1, 1))  # ready
         if command_set == ZONED:
             return self._padded(self._zoned_namespace(namespace))
         if command_set == NVM:
@@ -118,15 +118,17 @@ class Identify:
         data[76] = 0  # one controller per host: with more Linux 6.1 loses the order of writes (docs/nvme.md)
         data[77] = self._exponent
         struct.pack_into("<HI", data, 78, controller, VERSION)
-        struct.pack_into("<II", data, 92, ZONE_EVENTS, 0)
+        # OAES; CTRATT: identifiers of hosts with 128 bits, and any command keeps a controller alive.
+        struct.pack_into("<II", data, 92, ZONE_EVENTS, 1 | 1 << 6)
         data[111] = 1  # an I/O controller
         data[258:263] = bytes(
-            [3, MOST_REQUESTS - 1, 0b0011, 0b110, ERROR_ENTRIES - 1]
+            [3, MOST_REQUESTS - 1, 0b0011, 0b10_0110, ERROR_ENTRIES - 1]
         )  # ACL, AERL, FRMW, LPA, ELPE
-        struct.pack_into("<HH", data, 266, 0, 0)
+        struct.pack_into("<HH", data, 266, WARNING_KELVIN, CRITICAL_KELVIN)
         struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
         data[512:514] = bytes([0x66, 0x44])  # entries of 64 and of 16 bytes
         struct.pack_into("<HI", data, 514, s.entries, max(self._namespaces))
+        struct.pack_into("<H", data, 520, 1 << 4)  # ONCS: values of features by Select
         data[525] = 0b110 | int(self.cached)  # flush of all namespaces, and whether there is a cache
         struct.pack_into("<I", data, 536, 1 | 1 << 20)  # SGLs without alignment, with offsets
         data[768:1024] = s.nqn.encode().ljust(256, b"\0")
@@ -140,6 +142,7 @@ class Identify:
         struct.pack_into("<QQQBBBB", data, 0, one.blocks, capacity, capacity, 0, 0, 0, 0)
         data[24] = 0b100  # errors for unwritten blocks, if asked for
         data[33] = 0b001  # unwritten blocks read as zeros
+        data[99] = 0 if one.writable else 1  # NSATTR: write protected
         data[104:120] = one.uuid.bytes
         struct.pack_into("<HBB", data, 128, 0, one.block_bytes.bit_length() - 1, 0)
         stream = one.stream

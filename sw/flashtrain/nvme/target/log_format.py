@@ -12,12 +12,18 @@ from flashtrain.spec import Opcode
 
 HEALTH_BYTES = 512
 ERROR_ENTRIES = 64
+LEAST_ADMIN_ENTRIES = 32
+"""Of the admin queue of a controller over fabrics (NVM Express Base 2.0, Figure 265, ASQSZ)."""
 ERROR_ENTRY_BYTES = 64
 EFFECTS_BYTES = 4096
 CHANGED_ZONES_BYTES = 4096
+MANAGEMENT_BYTES = 4096
 MOST_CHANGED_ZONES = 511
 
 _SUPPORTED, _CHANGES_BLOCKS = 1, 2
+_OF_CONTROLLER = 1 << 21
+_NOWHERE = 0xFFFF
+"""Of an error that no parameter of its command has caused."""
 
 
 class LogPage(IntEnum):
@@ -27,6 +33,8 @@ class LogPage(IntEnum):
     FIRMWARE = 0x03
     CHANGED_NAMESPACES = 0x04
     EFFECTS = 0x05
+    FEATURES = 0x12
+    MANAGEMENT = 0x13
     DISCOVERY = 0x70
     CHANGED_ZONES = 0xBF
 
@@ -61,6 +69,14 @@ def firmware_page() -> bytes:
     return bytes(page)
 
 
+def features_page(features: Iterable[int]) -> bytes:
+    """Features supported and their effects: none changes data or capabilities; all are of the controller."""
+    words = [0] * 256
+    for feature in features:
+        words[feature] = _SUPPORTED | _OF_CONTROLLER
+    return struct.pack("<256I", *words)
+
+
 def supported_page(pages: Iterable[LogPage]) -> bytes:
     words = [0] * 256
     for page in pages:
@@ -81,7 +97,8 @@ def discovery_page(nqn: str, address: str, port: int) -> bytes:
     header = struct.pack("<QQH", 1, 1, 0).ljust(1024, b"\0")
     family = 2 if ":" in address else 1
     record = bytearray(1024)
-    struct.pack_into("<BBBBHHH", record, 0, 3, family, 2, 0, 1, 0xFFFF, 32)  # TCP; an NVM subsystem
+    # TCP; an NVM subsystem; flow control of submission queues can be disabled.
+    struct.pack_into("<BBBBHHH", record, 0, 3, family, 2, 0b100, 1, 0xFFFF, LEAST_ADMIN_ENTRIES)
     record[32:64] = str(port).encode().ljust(32)
     record[256:512] = nqn.encode().ljust(256, b"\0")
     record[512:768] = address.encode().ljust(256)
@@ -91,7 +108,9 @@ def discovery_page(nqn: str, address: str, port: int) -> bytes:
 def error_page(errors: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
     """Entries of (number, queue, CID, status field, LBA, NSID), the newest first, and zeros behind them."""
     page = b"".join(
-        struct.pack("<QHHHHQI", number, queue, cid, status, 0, lba, nsid).ljust(ERROR_ENTRY_BYTES, b"\0")
+        struct.pack("<QHHHHQI", number, queue, cid, status, _NOWHERE, lba, nsid).ljust(
+            ERROR_ENTRY_BYTES, b"\0"
+        )
         for number, queue, cid, status, lba, nsid in errors
     )
     return page.ljust(ERROR_ENTRIES * ERROR_ENTRY_BYTES, b"\0")

@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 from flashtrain.host import Device
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE
 from flashtrain.nvme.wire.statuses import TargetStatus
-from flashtrain.spec import Persistency, Stream
+from flashtrain.spec import Access, Persistency, Port, Stream
 from flashtrain.spec.streams import CATALOG, JOURNAL, Codec
 
 MOST_TRANSFER_BYTES = 1 << 20
@@ -36,6 +36,11 @@ class Namespace:
         return self.zones * self.zone_size
 
     @property
+    def writable(self) -> bool:
+        """Whether hosts may write it."""
+        return Access.APPEND in self.stream.access(Port.HOST)
+
+    @property
     def volatile(self) -> bool:
         """Whether a completed write may be lost with the power."""
         return self.stream.persistency is Persistency.VOLATILE
@@ -45,6 +50,7 @@ def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
     """The namespaces by NSID.
 
     Journal and catalog belong to the driver. A stream with a codec has no blocks that a host could address.
+    A stream without rights for hosts is inactive.
     """
     g = device.config.geometry
     zones = device.node.zones(g.zones)
@@ -54,7 +60,9 @@ def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
             uuid5(_NAMES, f"{serial}/{stream.nsid}"),
         )
         for stream in device.node.streams
-        if stream.name not in (JOURNAL, CATALOG) and stream.codec is Codec.RAW
+        if stream.name not in (JOURNAL, CATALOG)
+        and stream.codec is Codec.RAW
+        and stream.access(Port.HOST) is not Access.NONE
     }  # fmt: skip
 
 

@@ -81,6 +81,10 @@ class Queue:
     def ended(self) -> bool:
         return self.framing.ended
 
+    @property
+    def local_address(self) -> tuple[str, int]:
+        return self.framing.local_address
+
     def overdue(self, now: float) -> bool:
         return self.framing.overdue(now)
 

@@ -37,7 +37,6 @@ class Target:
             self._server = await loop.create_server(self._accept, s.address, s.port, backlog=1024)
         except (OSError, UnicodeError) as error:
             raise ServeError(f"{s.address}:{s.port}: {getattr(error, 'strerror', None) or error}") from None
-        self.subsystem.port = self.port
         self.subsystem.thread.start(loop)
         self._watch = loop.create_task(self._pass_time())
         return self

@@ -52,7 +52,6 @@ class Subsystem:
         self.thread = DeviceThread(device, say)
         self.traffic = Traffic()
         self.refusals = Refusals()
-        self.port = settings.port
         self._tasks: set[asyncio.Future[None]] = set()
         self._started = time.monotonic()
         self._next = 1
@@ -65,10 +64,6 @@ class Subsystem:
     @property
     def hours(self) -> int:
         return int(time.monotonic() - self._started) // 3600
-
-    def listens_at(self, controller: Controller) -> tuple[str, int]:
-        """The address and the port by which the host of this controller has come."""
-        return self.settings.address, self.port
 
     # Controllers.
 
