@@ -6,7 +6,7 @@ import random
 import resource
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -28,6 +28,8 @@ from .peers import Peer
 _SECRET = make_secret(bytes(range(32)))
 _HOST = "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-0000000000aa"
 _NSID = 1
+_PATIENCE_SECONDS = 300
+"""A command of a simulation may take long on a loaded machine, and its host is silent for that."""
 
 
 class Abused(FlashtrainError):
@@ -63,21 +65,28 @@ class Endured:
 
 def abuse(
     name: str, link: LinkFactory, seconds: float, seed: int, *, peers: int = 8, dialogues: int = 0,
-    stalled_seconds: float = 30.0,
+    stalled_seconds: float = 30.0, progress: Callable[[str], None] = lambda line: None,
 ) -> Endured:  # fmt: skip
     """Abuse a target of preset `name` for so long, and for so many authentications; :class:`Abused`.
 
-    The peers share the generator's seeds: that of peer n is `seed + n`.
+    In no time there are authentications only. The seed of peer n is `seed + n`. `progress` gets a line each
+    minute.
     """
     endured = Endured()
     with _served(name, link, stalled_seconds) as (port, pipe):
         all_peers = [Peer((LOOPBACK, port), DEFAULT_NQN, random.Random(seed + n)) for n in range(peers)]
         ended = threading.Event()
-        threads = [threading.Thread(target=_run, args=(peer, ended)) for peer in all_peers]
+        threads = [threading.Thread(target=_run, args=(peer, ended, not seconds)) for peer in all_peers]
         for thread in threads:
             thread.start()
         try:
-            _use((LOOPBACK, port), name, all_peers, time.monotonic() + seconds, dialogues, endured, seed)
+            until, minutes = time.monotonic() + seconds, time.monotonic()
+            while time.monotonic() < until or sum(peer.dialogues for peer in all_peers) < dialogues:
+                _use((LOOPBACK, port), name, random.Random(seed + endured.operations), endured, seed)
+                if time.monotonic() > minutes:
+                    minutes += 60
+                    done = sum(peer.dialogues for peer in all_peers)
+                    progress(f"{endured.operations} operations, {done} authentications, {_counts(pipe)}")
         finally:
             ended.set()
             for thread in threads:
@@ -93,34 +102,35 @@ def abuse(
     return endured
 
 
-def _run(peer: Peer, ended: threading.Event) -> None:
+def _run(peer: Peer, ended: threading.Event, dialogues_only: bool) -> None:
     while not ended.is_set():
-        peer.run()
+        peer.run(dialogues_only)
 
 
-def _use(
-    address: tuple[str, int], name: str, peers: list[Peer], until: float, dialogues: int, endured: Endured,
-    seed: int,
-) -> None:  # fmt: skip
-    """A host with the secret writes and reads, and connects again and again, as long as the abuse lasts."""
-    rng, geometry = random.Random(seed), preset(name).geometry
-    offer = Offer(_SECRET, groups=(DhGroup.NULL,))
-    while time.monotonic() < until or sum(peer.dialogues for peer in peers) < dialogues:
-        started = time.monotonic()
-        try:
-            with Host(address, DEFAULT_NQN, _HOST, offer=offer, keep_alive=20_000) as host:
-                data = rng.randbytes(4 * geometry.page_bytes)
-                host.manage(_NSID, 0, ZoneAction.RESET)
-                host.write(_NSID, 0, data)
-                for _ in range(20):
-                    if host.read(_NSID, 0, 4) != data:
-                        raise Abused(f"seed {seed}: the host reads wrong data")
-                    now = time.monotonic()
-                    endured.longest_seconds = max(endured.longest_seconds, now - started)
-                    started = now
-                    endured.operations += 1
-        except (NvmeError, OSError) as error:
-            raise Abused(f"seed {seed}: the host with the secret: {error}") from error
+def _use(address: tuple[str, int], name: str, rng: random.Random, endured: Endured, seed: int) -> None:
+    """A host with the secret connects, writes, and reads 20 times."""
+    offer, started = Offer(_SECRET, groups=(DhGroup.NULL,)), time.monotonic()
+    try:
+        with Host(
+            address,
+            DEFAULT_NQN,
+            _HOST,
+            offer=offer,
+            keep_alive=1000 * _PATIENCE_SECONDS,
+            timeout=_PATIENCE_SECONDS,
+        ) as host:
+            data = rng.randbytes(4 * preset(name).geometry.page_bytes)
+            host.manage(_NSID, 0, ZoneAction.RESET)
+            host.write(_NSID, 0, data)
+            for _ in range(20):
+                if host.read(_NSID, 0, 4) != data:
+                    raise Abused(f"seed {seed}: the host reads wrong data")
+                now = time.monotonic()
+                endured.longest_seconds = max(endured.longest_seconds, now - started)
+                started = now
+                endured.operations += 1
+    except (NvmeError, OSError) as error:
+        raise Abused(f"seed {seed}: the host with the secret: {error}") from error
 
 
 def _gone(pipe: Connection, seconds: float, seed: int) -> float:

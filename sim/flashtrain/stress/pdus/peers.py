@@ -34,23 +34,24 @@ class Peer:
     def __init__(self, address: tuple[str, int], subsystem: str, rng: random.Random) -> None:
         self._address, self._subsystem, self._rng = address, subsystem, rng
         self.connections = self.dialogues = self.admitted = 0
-        dialogues = (self.wrong_secret, self.random_dialogue, self.huge_room)
-        bytes_of_any_kind = (self.half, self.flood, self.reads_nothing, self.mutated, self.drip)
-        self._kinds: tuple[Callable[[], None], ...] = (
-            *dialogues * 4, *bytes_of_any_kind, self.steals_a_queue, self.begins,
+        self._dialogues: tuple[Callable[[], None], ...] = (self.wrong_secret, self.random_dialogue)
+        self._others: tuple[Callable[[], None], ...] = (
+            self.huge_room, self.half, self.flood, self.reads_nothing, self.mutated, self.drip,
+            self.steals_a_queue, self.begins,
         )  # fmt: skip
 
-    def run(self) -> None:
+    def run(self, dialogues_only: bool = False) -> None:
         """Abuse of a random kind; the target may end the connection at any time."""
+        kinds = self._dialogues if dialogues_only or self._rng.random() < 0.5 else self._others
         with suppress(OSError, NvmeError):
-            self._rng.choice(self._kinds)()
+            self._rng.choice(kinds)()
         self.connections += 1
 
     def wrong_secret(self) -> None:
         """A whole authentication with another secret."""
         rng = self._rng
         secret = dhchap.make_secret(rng.randbytes(rng.choice((32, 48, 64))))
-        groups = (rng.choice((DhGroup.NULL,) * 8 + tuple(DhGroup)),)
+        groups = (rng.choice((DhGroup.NULL,) * 40 + tuple(DhGroup)),)
         with self._open() as sock:
             queue = self._connected(ClientQueue(sock))
             self.dialogues += 1
@@ -107,8 +108,9 @@ class Peer:
         with self._open() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.sendall(REQUEST + self._connect())
+            refused = b"".join(self._refused(cid) for cid in range(100))
             for _ in range(self._rng.randrange(1, 2000)):
-                sock.sendall(b"".join(self._refused(cid) for cid in range(100)))
+                sock.sendall(refused)
 
     def mutated(self) -> None:
         """A stream of random and mutated PDUs."""
