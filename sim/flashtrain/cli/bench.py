@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="exit code 1 if a benchmark misses its goal")
     parser.add_argument(
         "--output", type=output_file, metavar="FILE",
-        help="results, merged into the file's by name, configuration and link; figures are written beside it"
+        help="results, merged into the file's by name, configuration and link; figures are beside it"
         f" (default: {DEFAULT_FILE}, or {QUICK_FILE} with --quick)",
     )  # fmt: skip
     add_trace(parser)
