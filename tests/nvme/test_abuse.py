@@ -19,7 +19,7 @@ MOST_BYTES = 256 << 20
 )
 def test_abuse(link, preset, seconds, dialogues, seed):
     """The host's data are right, no peer is let in, the memory is bounded, and nothing is left of them."""
-    stalled, peers = (1.0, 8) if seconds == 2 else (30.0, 24)
+    stalled, peers = (5.0, 8) if seconds == 2 else (30.0, 24)
     endured = abuse(
         preset, LINKS[link].factory, seconds, seed, peers=peers, dialogues=dialogues,
         stalled_seconds=stalled, progress=print,

@@ -64,7 +64,7 @@ def test_room_for_an_answer_is_not_its_length():
 
 def test_peers_without_a_proof_hold_no_controllers():
     """They leave a place for a host with its secret, and are gone after a while."""
-    with served(secret=SECRET, controllers=1, stalled_seconds=0.5) as target:
+    with served(secret=SECRET, controllers=1, stalled_seconds=1.5) as target:
         peers = [peer(target) for _ in range(5)]
         with target.host(offer=OFFER) as host:
             with pytest.raises((ProtocolError, OSError)):
@@ -83,7 +83,7 @@ def test_peers_without_a_proof_hold_no_controllers():
 def test_a_peer_without_a_proof_takes_nothing_of_another_host():
     """Neither a queue's number nor room in the error log; and its commands are no life of the host."""
     with served(secret=SECRET) as target:
-        with target.host(offer=OFFER, queues=1, keep_alive=400) as host:
+        with target.host(offer=OFFER, queues=1, keep_alive=1500) as host:
             controller = target.target.subsystem.controllers[host.controller]
             one = peer(target, 2, host.controller)
             refused = [one.execute(read_command(1, 0, 1, BLOCK)).answer.status for _ in range(3)]
@@ -125,10 +125,10 @@ def test_a_proof_that_comes_too_late_finds_no_controller():
 
 def test_half_a_pdu_ends_its_connection():
     """After the host is admitted, and also if bytes come all the time."""
-    with served(stalled_seconds=0.4) as target, target.host() as host:
+    with served(stalled_seconds=1.5) as target, target.host() as host:
         host.admin.socket.sendall(capsule(Entry(AdminOpcode.KEEP_ALIVE))[:50])
         with pytest.raises(OSError):
-            for _ in range(22):
+            for _ in range(22):  # a capsule has 72 bytes
                 host.admin.socket.sendall(b"\0")
                 time.sleep(0.1)
         assert until(lambda: target.connections() == 0)
