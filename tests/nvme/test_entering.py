@@ -130,7 +130,7 @@ def test_half_a_pdu_ends_its_connection():
         with pytest.raises(OSError):
             for _ in range(22):  # a capsule has 72 bytes
                 host.admin.socket.sendall(b"\0")
-                time.sleep(0.1)
+                time.sleep(0.2)
         assert until(lambda: target.connections() == 0)
 
 
