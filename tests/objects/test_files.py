@@ -115,7 +115,7 @@ def test_names_are_moved_and_copied_without_data(fs, target):
     writes = target.target.subsystem.traffic.bytes_written
     fs.mv("objects/run", "objects/best", recursive=True)
     fs.cp("objects/best/a", "objects/a")
-    assert target.target.subsystem.traffic.bytes_written - writes < 3 * 4096
+    assert target.target.subsystem.traffic.bytes_written - writes < 5 * 4096  # two records, twice each
     assert fs.find("objects") == ["objects/a", *(f"objects/best/{name}" for name in "abc")]
     fs.rm("objects/best", recursive=True)
     assert fs.cat("objects/a") == b"a" * 5000

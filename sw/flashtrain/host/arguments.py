@@ -26,21 +26,18 @@ def require_argument(condition: bool, name: str, value: object, expected: str) -
 
 def whole(name: str, value: Any, least: int = 0, most: int = _MOST) -> int:
     """The argument as an integer from `least` to `most`."""
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     end = "" if most == _MOST else f" to {most}"
-    require_argument(
-        is_integer and bool(least <= value <= most), name, value, f"an integer from {least}{end}"
-    )
-    return int(value)
+    integer = int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else least - 1
+    require_argument(least <= integer <= most, name, value, f"an integer from {least}{end}")
+    return integer
 
 
 def seconds_of(name: str, value: Any) -> float:
     """The argument as a length of time."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    require_argument(
-        is_number and 0 <= value <= MOST_SECONDS, name, value, f"seconds from 0 to {MOST_SECONDS}"
-    )
-    return float(value)
+    seconds = float(value) if is_number and value <= MOST_SECONDS else -1.0
+    require_argument(seconds >= 0, name, value, f"seconds from 0 to {MOST_SECONDS}")
+    return seconds
 
 
 def instance(kind: type[T] | UnionType, name: str, value: Any, expected: str) -> T:

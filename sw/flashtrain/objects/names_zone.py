@@ -2,9 +2,10 @@
 
 from flashtrain.host.streams.stored import Extent
 from flashtrain.host.streams.zone_info import ZoneInfo
+from flashtrain.spec import Status
 
 from .errors import StreamRefused
-from .record import MAGIC, Assembly, Kind, Record, is_cut, part_at
+from .record import MAGIC, Assembly, Kind, Record, blocks_at, is_cut, part_at
 from .state import Change, State
 from .stream import WRITABLE, Stream
 
@@ -32,6 +33,7 @@ class NamesZone:
         self._stream = stream
         self._assembly = Assembly()
         self._first = b""
+        self._lost: set[int] = set()  # blocks whose pages are lost
         self.zone = zone
         self.state: State | None = None
         self.epoch = self.snapshot_blocks = 0
@@ -81,21 +83,24 @@ class NamesZone:
                 self.pointer += part.blocks
                 last = self.pointer
                 for record in self._assembly.add(part):
-                    self._take(record)
+                    self._take(record, self.pointer + part.blocks)
             elif self.pointer > start and is_cut(rest):
                 break
             elif skip_holes:
                 self.pointer += 1
+            elif not self._lost.isdisjoint(range(self.pointer, self.pointer + blocks_at(rest, size))):
+                self.pointer = min(end, self.pointer + blocks_at(rest, size))  # the copy follows
             else:
                 self.hole = True
                 break
         return last
 
-    def _take(self, record: Record) -> None:
+    def _take(self, record: Record, end: int) -> None:
+        """Apply a record, whose last part has its copy up to block `end`."""
         if self.state is None:
             if record.kind is Kind.SNAPSHOT:
                 self.state, self.epoch = State.unpack(record.document, record.sequence), record.epoch
-                self.snapshot_blocks = self.pointer - self.zone * self._stream.zone_size
+                self.snapshot_blocks = end - self.zone * self._stream.zone_size
         elif (
             record.kind is Kind.CHANGE
             and record.epoch == self.epoch
@@ -107,8 +112,10 @@ class NamesZone:
         """Blocks, with zeros in the place of those that cannot be read."""
         try:
             return bytes(self._stream.read(extents))
-        except StreamRefused:
+        except StreamRefused as refused:
             single = [Extent(lba + block, 1) for lba, blocks in extents for block in range(blocks)]
             if len(single) == 1:
+                if refused.status == Status.UNRECOVERED_READ_ERROR:
+                    self._lost.add(single[0].lba)
                 return bytes(self._stream.block_bytes)
             return b"".join(self._blocks([one]) for one in single)

@@ -11,7 +11,8 @@ A part begins a block. Its header has these fields, then comes its body, and zer
     40 to 47         bytes of the body, and its CRC-32
     48 to 51         the CRC-32 of bytes 0 to 47
 
-The bodies of all parts together are JSON, compressed (RFC 1950).
+The bodies of all parts together are JSON, compressed (RFC 1950). Each part is there twice, one copy behind
+the other, so that a lost page costs no names. A part that is there once counts as well.
 """
 
 import errno
@@ -62,11 +63,14 @@ class Record(NamedTuple):
 
 
 def packed(record: Record, block_bytes: int, most_bytes: int) -> list[bytes]:
-    """The parts of a record, each of whole blocks and of at most `most_bytes`."""
+    """The parts of a record, each of whole blocks and with its copy; two have at most `most_bytes`."""
     text = json.dumps(record.document, separators=(",", ":"), ensure_ascii=False).encode()
     if len(text) > MOST_UNPACKED_BYTES:
         raise OSError(errno.ENOSPC, f"names of {len(text):,} bytes; expected at most {MOST_UNPACKED_BYTES:,}")
-    raw, room = zlib.compress(text), min(most_bytes, max(MOST_PART_BYTES, block_bytes)) - _BODY
+    raw, room = (
+        zlib.compress(text),
+        max(block_bytes, min(most_bytes // 2, MOST_PART_BYTES) // block_bytes * block_bytes) - _BODY,
+    )
     bodies = [raw[first : first + room] for first in range(0, len(raw), room)]
     parts = []
     for number, body in enumerate(bodies):
@@ -75,7 +79,7 @@ def packed(record: Record, block_bytes: int, most_bytes: int) -> list[bytes]:
             len(body), crc32(body),
         )  # fmt: skip
         part = header + crc32(header).to_bytes(4, "little") + body
-        parts.append(part.ljust(-(-len(part) // block_bytes) * block_bytes, b"\0"))
+        parts.append(2 * part.ljust(-(-len(part) // block_bytes) * block_bytes, b"\0"))
     return parts
 
 
@@ -93,6 +97,15 @@ def part_at(data: memoryview, block_bytes: int) -> Part | None:
     return Part(Kind(kind), number, parts, epoch, sequence, token, body, blocks)
 
 
+def blocks_at(data: memoryview, block_bytes: int) -> int:
+    """The length of the part whose header is here, whether or not its body is whole; 1 without a header."""
+    if len(data) < _BODY or data[: len(MAGIC)] != MAGIC:
+        return 1
+    if crc32(data[: _HEADER.size]) != int.from_bytes(data[_HEADER.size : _BODY], "little"):
+        return 1
+    return -(-(_BODY + _HEADER.unpack_from(data)[7]) // block_bytes)
+
+
 def is_cut(data: memoryview) -> bool:
     """Whether a part may begin here and have its end behind these bytes."""
     if len(data) < _BODY:
@@ -107,14 +120,18 @@ class Assembly:
 
     def __init__(self) -> None:
         self._waiting: dict[int, list[bytes]] = {}
+        self._last = -1  # the token of the last whole record
 
     def add(self, part: Part) -> Iterator[Record]:
         """The record that this part completes. A writer appends its parts in their order."""
+        if part.token == self._last:
+            return  # a copy
         bodies = self._waiting.setdefault(part.token, [])
         if part.number != len(bodies):
             return
         bodies.append(part.body)
         if len(bodies) == part.parts:
             del self._waiting[part.token]
+            self._last = part.token
             document = json.loads(inflated(b"".join(bodies), MOST_UNPACKED_BYTES))
             yield Record(part.kind, part.epoch, part.sequence, part.token, document)
