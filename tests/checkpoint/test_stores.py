@@ -1,6 +1,7 @@
 """Checkpoints that are appended, and in files: one interface, the same arrays back."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,7 +18,10 @@ from flashtrain.checkpoint import (
     prune,
     save,
 )
+from flashtrain.checkpoint.stores.manifest import Manifest
+from flashtrain.checkpoint.stores.stored_checkpoint import StoredCheckpoint
 from flashtrain.host import FunctionalLink, NoteTooLong, StreamFull, open_device
+from flashtrain.host.functional.executor import Executor
 from flashtrain.model import ModelLink
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.streams import UPDATE_NODE, Codec
@@ -197,3 +201,59 @@ def test_the_note_of_another_user(device):
     device.stream("trained").annotate(b"mine")
     with pytest.raises(CheckpointDamaged, match="begins with b'mine'; expected b'FTC1'"):
         _ = AppendedCheckpoints(device).checkpoints
+
+
+def test_every_page_in_turn(monkeypatch):
+    """A lost page costs one array or one checkpoint, by name. One without its manifest can be deleted."""
+    arrays = {f"w/{number}": np.arange(number * 50 + 9) for number in range(6)}
+    lost: list[int] = []
+    original = Executor._fetch
+
+    def fetch(self, entry, content, index, offset):
+        first = index * self._config.geometry.zone_size + offset
+        missing = original(self, entry, content, index, offset)
+        own = entry.nsid == UPDATE_NODE.named("trained").nsid
+        return missing + (own and any(first <= lba < first + entry.blocks for lba in lost))
+
+    monkeypatch.setattr(Executor, "_fetch", fetch)
+    config = replace(preset("tiny"), geometry=replace(preset("tiny").geometry, blocks=40))
+    with open_device(config, node="update") as device:
+        store = AppendedCheckpoints(device)
+        for name in ("a", "b", "c"):
+            save(store, name, 1, arrays)
+        used = {name: store._entry(name).manifest.extents for name in "abc"}
+        blocks = max(sum(extent) for found in used.values() for extent in found)
+        for lba in range(blocks):
+            lost[:] = [lba]
+            wrong = []
+            for name in "abc":
+                try:
+                    opened = store.open(name)
+                except CheckpointDamaged as error:
+                    assert f"checkpoint '{name}': a page of its manifest is lost" in str(error)
+                    wrong.append(name)
+                    continue
+                for entry in opened.manifest.arrays:
+                    try:
+                        assert np.array_equal(opened.read(entry), arrays[entry.name])
+                    except CheckpointDamaged as error:
+                        assert f"array '{entry.name}': a page of it is lost" in str(error)
+                        wrong.append(name)
+            assert len(set(wrong)) <= 1 and len(store.checkpoints) == 3
+        lost[:] = [used["b"][0].lba]
+        store.delete("b")
+        store.reclaim()
+        assert [one.name for one in store.checkpoints] == ["a", "c"]
+        assert same(load(store, "a"), arrays) and same(load(store, "c"), arrays)
+
+
+def test_a_manifest_that_asks_for_much():
+    for fields in (
+        ["w", "<f4", [1 << 60], 0, 1 << 62, 0],
+        ["w", "|O", [1], 0, 8, 0],
+        ["w", "<f4", [-1], 0, -4, 0],
+    ):
+        raw = Manifest("a", 0, b"", ()).pack(arrays=[fields])
+        with pytest.raises(CheckpointDamaged):
+            manifest, _ = Manifest.unpack(raw)
+            StoredCheckpoint(Mock(), manifest, []).read(manifest.arrays[0])

@@ -100,7 +100,7 @@ def test_what_is_refused(store, arrays):
     writer.abandon()
     with pytest.raises(CheckpointExists):
         store.writer("a", 2)
-    with pytest.raises(CheckpointError, match="without a name"):
+    with pytest.raises(CheckpointError, match="name is ''; expected a text"):
         store.writer("", 2)
     assert [one.name for one in store.checkpoints] == ["a"]
 

@@ -1,6 +1,7 @@
 """Checkpoints that are appended to a non-volatile stream, in the background of other work."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 from zlib import crc32
@@ -8,7 +9,7 @@ from zlib import crc32
 from numpy.typing import NDArray
 
 from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
-from flashtrain.host import Device, Pending, StoredArray
+from flashtrain.host import Device, MediaError, Pending, StoredArray
 from flashtrain.spec import Port
 
 from .append_saving import AppendSaving
@@ -87,7 +88,12 @@ class AppendedCheckpoints:
     def open(self, name: str) -> StoredCheckpoint:
         """A checkpoint for reads of several arrays: its manifest is read once."""
         entry = self._entry(name)
-        raw = self._stream.read(entry.manifest.handle(self._stream)).tobytes()
+        try:
+            raw = self._stream.read(entry.manifest.handle(self._stream)).tobytes()
+        except MediaError as error:
+            raise CheckpointDamaged(
+                f"checkpoint {name!r}: a page of its manifest is lost: {error}"
+            ) from error
         if crc32(raw) != entry.crc:
             raise CheckpointDamaged(f"checkpoint {name!r}: the checksum of its manifest is wrong")
         manifest, document = Manifest.unpack(raw)
@@ -102,7 +108,9 @@ class AppendedCheckpoints:
         return opened.read(opened.manifest.entry(array))
 
     def delete(self, name: str) -> None:
-        entry, pieces = self._entry(name), self.open(name).pieces
+        entry, pieces = self._entry(name), list[Piece]()
+        with suppress(CheckpointDamaged):  # nothing says where the data are, which `reclaim` frees
+            pieces = self.open(name).pieces
         with self._changing:
             note = pack(tuple(one for one in self._entries if one != entry))
             record = self._stream.annotate_async(note)

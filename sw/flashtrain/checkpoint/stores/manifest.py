@@ -5,6 +5,7 @@ import reprlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 from zlib import crc32
 
@@ -126,7 +127,7 @@ class Manifest:
                 )
             arrays = tuple(_entry(fields) for fields in document["arrays"])
             manifest = cls(document["name"], document["step"], b64decode(document["host"]), arrays)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
             raise CheckpointDamaged(f"the manifest of a checkpoint is malformed: {error}") from error
         return manifest, document
 
@@ -144,4 +145,6 @@ def bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _entry(fields: Iterable[Any]) -> ArrayEntry:
     name, dtype, shape, offset, nbytes, crc = fields
+    if prod(shape) * np.dtype(dtype).itemsize != nbytes or min(offset, *shape, 0) < 0:
+        raise ValueError(f"array {name!r} of {nbytes} bytes at {offset} is {dtype}{shape}")
     return ArrayEntry(name, dtype, tuple(shape), offset, nbytes, crc)

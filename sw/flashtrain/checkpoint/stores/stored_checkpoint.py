@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host import DeviceStream
+from flashtrain.checkpoint.errors import CheckpointDamaged
+from flashtrain.host import DeviceStream, MediaError
 
 from .manifest import ArrayEntry, Manifest
 from .stream_catalogue import Piece
@@ -29,14 +30,21 @@ class StoredCheckpoint:
         self._begins = [0, *accumulate(piece.nbytes for piece in pieces)]
 
     def read(self, entry: ArrayEntry) -> NDArray[Any]:
-        """One array; :class:`CheckpointDamaged` by its checksum."""
+        """One array; :class:`CheckpointDamaged` by its checksum, or if a page of it is lost."""
+        if not 0 <= entry.offset <= entry.end <= self._begins[-1]:
+            raise CheckpointDamaged(
+                f"array {entry.name!r} has bytes {entry.offset} to {entry.end}; the checkpoint has"
+                f" {self._begins[-1]}"
+            )
         data, first = np.empty(entry.nbytes, np.uint8), entry.offset
         number = bisect_right(self._begins, first) - 1
         while first < entry.end:
             begin, piece = self._begins[number], self.pieces[number]
             last = min(entry.end, begin + piece.nbytes)
-            data[first - entry.offset : last - entry.offset] = piece.read(
-                self._stream, first - begin, last - begin
-            )
+            try:
+                part = piece.read(self._stream, first - begin, last - begin)
+            except MediaError as error:
+                raise CheckpointDamaged(f"array {entry.name!r}: a page of it is lost: {error}") from error
+            data[first - entry.offset : last - entry.offset] = part
             first, number = last, number + 1
         return entry.array(data)
