@@ -152,6 +152,28 @@ def test_a_full_disk_behind_stdout(arguments):
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "utf-8"])
+@pytest.mark.parametrize("line", ["info --preset tiny", "info --preset behemoth --write", "serve --help"])
+def test_an_encoding_without_our_characters(line, encoding):
+    """A unit keeps its meaning: us for microseconds."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([*COMMAND, *line.split()], env=environment, capture_output=True)
+    assert done.returncode == 0 and b"Traceback" not in done.stderr, done.stderr
+    text = done.stdout.decode(encoding)
+    assert "\\" not in text and "?" not in text and ("\ufffd" not in text)
+    if line == "info --preset tiny":
+        assert f" {'u' if encoding == 'ascii' else 'µ'}s" in text
+
+
+def test_a_locale_of_ascii(tmp_path):
+    """Files are read and written as UTF-8, whatever the locale says; names of files are escaped."""
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    output = tmp_path / "Ausgabe für alle"
+    done = subprocess.run([*COMMAND, *SHORT, "--output", output], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert b"Ausgabe f\\udcc3\\udcbcr alle/loss.png" in done.stdout and (output / "loss.png").exists()
+
+
 def test_errors_without_a_file(monkeypatch, capsys):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

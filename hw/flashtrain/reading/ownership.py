@@ -92,9 +92,9 @@ def _has_trusted_owner(status: os.stat_result) -> bool:
 @cache
 def _root_outside() -> int:
     """The user who stands for root of the machine in a namespace without that root; else root."""
-    if Path("/proc/self/uid_map").read_text().split() == _ALL_USERS:
+    if Path("/proc/self/uid_map").read_text(encoding="utf-8").split() == _ALL_USERS:
         return _ROOT
-    return int(Path("/proc/sys/kernel/overflowuid").read_text())
+    return int(Path("/proc/sys/kernel/overflowuid").read_text(encoding="utf-8"))
 
 
 @cache

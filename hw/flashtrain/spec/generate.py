@@ -20,7 +20,9 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in generated().items():
         (FOLDER / name).write_text(text)
-    CONFIGURATION_PAGE.write_text(page_with_tables(CONFIGURATION_PAGE.read_text()))
+    CONFIGURATION_PAGE.write_text(
+        page_with_tables(CONFIGURATION_PAGE.read_text(encoding="utf-8")), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """Output for the user: text on stdout and progress on stderr, or with `--json` one document on stdout."""
 
+import codecs
 import json
 import os
 import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TextIO
 from unicodedata import category
 
@@ -14,6 +16,28 @@ SECONDS_BETWEEN_LINES = 5.0
 
 MOST_OF_AN_ERROR = 1000
 """Characters: a value in a message may be as long as its file."""
+
+
+_PLAIN = str.maketrans({"µ": "u", "×": "x", "–": "-", "…": ".", "²": "2", "→": ">", "±": "~"})
+_ERRORS = "flashtrain.plain"
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """What stands for characters that a stream's encoding does not have; an escape if nothing is alike."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(_PLAIN)
+    return text.encode("ascii", "backslashreplace").decode(), error.end
+
+
+codecs.register_error(_ERRORS, _plain)
+
+
+def print_in_any_encoding() -> None:
+    """Let standard output and errors take every text, whatever encoding the terminal or a variable says."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_ERRORS)
 
 
 class Output:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from flashtrain.reading.errors import FlashtrainError
 
 from .commands import COMMANDS, Summary
-from .console import Console, Output, one_line
+from .console import Console, Output, one_line, print_in_any_encoding
 from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class ShowVersion(argparse.Action):
 
 def run_command(arguments: Sequence[str]) -> int:
     """The sub-command that `arguments` ask for; its exit code."""
+    print_in_any_encoding()
     options = _parse(arguments)
     from flashtrain.native.user_cache import using_cache
 

@@ -43,7 +43,7 @@ def read_sources(paths: Iterable[Path]) -> dict[str, str]:
     for path in paths:
         if path.name in files:
             raise SourceError(f"two of the sources are called {path.name}: they go into one folder")
-        files[path.name] = path.read_text()
+        files[path.name] = path.read_text("utf-8")
     return files
 
 
@@ -66,7 +66,7 @@ def build_once(folder: Path, build: Callable[[], None]) -> None:
     if done.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
+    with open(folder.with_name(f"{folder.name}.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if done.exists():
             return

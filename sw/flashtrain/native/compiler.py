@@ -59,9 +59,9 @@ def run(
     if done.returncode:
         # The log is a convenience, and a full disk is the caller's to report.
         with suppress(OSError):
-            log.write_text(done.stdout)
+            log.write_text(done.stdout, encoding="utf-8")
         raise ToolError(f"{name} does not compile ({log}):\n{done.stdout[-4000:]}")
-    log.write_text(done.stdout)
+    log.write_text(done.stdout, encoding="utf-8")
 
 
 @contextmanager

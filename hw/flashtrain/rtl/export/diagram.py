@@ -22,7 +22,7 @@ COLUMN = 34
 
 def first_line(module: Path) -> str:
     """The first line of a module's docstring, as plain text."""
-    docstring = ast.get_docstring(ast.parse(module.read_text())) or ""
+    docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0].replace("`", "")
 
 
@@ -58,7 +58,7 @@ def renewed(page: str, text: str) -> str:
 
 
 def main() -> None:
-    PAGE.write_text(renewed(PAGE.read_text(), diagram()))
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), diagram()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Plan:
     @classmethod
     def read(cls, page: Path) -> "Plan":
         points: dict[str, frozenset[str]] = {}
-        for line in page.read_text().splitlines():
+        for line in page.read_text(encoding="utf-8").splitlines():
             if row := _ROW.match(line):
                 group, values, benches = row.groups()
                 for value in values.split(", "):
@@ -85,7 +85,7 @@ class Coverage:
 
 
 def load(file: Path) -> dict[str, int]:
-    return json.loads(file.read_text())
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def merge(files: Iterable[Path]) -> Counter[str]:

@@ -1,11 +1,11 @@
 // A behavioural PHY for one channel: the single-data-rate view on one side, ONFI's pins at double data rate on the
 // other. `flashtrain_phy` is the controller's, `flashtrain_die_phy` that of the dies behind the same pins.
 //
-//   clk     ____/‾‾‾‾‾‾‾\_______/‾‾‾‾‾‾‾\___    the NAND interface's
-//   clk90   ________/‾‾‾‾‾‾‾\_______/‾‾‾‾‾‾‾    a quarter of a period later
+//   clk     ____/~~~~~~~\_______/~~~~~~~\___    the NAND interface's
+//   clk90   ________/~~~~~~~\_______/~~~~~~~    a quarter of a period later
 //   dq         | low   | high  |                to the dies: DQS is centred in the bytes
-//   dqs     ________/‾‾‾‾‾‾‾\_______________
-//   dqs     ____/‾‾‾‾‾‾‾\___________________    from the dies: DQS is aligned with the bytes
+//   dqs     ________/~~~~~~~\_______________
+//   dqs     ____/~~~~~~~\___________________    from the dies: DQS is aligned with the bytes
 //
 // Edges of WE_n and RE_n, too, are those of clk90: one low pulse for each strobe of the view. A byte from the dies is
 // taken with a DQS that is delayed by a quarter of a period.

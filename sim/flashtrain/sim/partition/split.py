@@ -62,7 +62,7 @@ class Cut:
     wires: tuple[Wire, ...]
 
     def save(self, path: Path) -> None:
-        path.write_text(json.dumps(asdict(self), indent=1))
+        path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path) -> "Cut":
