@@ -1,7 +1,6 @@
 """Files of text in UTF-8."""
 
 import io
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -54,6 +53,8 @@ def _lines_of(path: Path, file: BinaryIO) -> Iterator[bytes]:
 
 
 def _lines_of_archive(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+    import tarfile  # late: it takes a moment, and few files are archives
+
     try:
         with tarfile.open(fileobj=file, mode="r|") as archive:
             names: list[str] = []

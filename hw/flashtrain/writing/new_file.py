@@ -5,7 +5,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, Any
 
 from .errors import OutputError
@@ -48,7 +47,7 @@ def begun_file(path: Path) -> Iterator[tuple[Path, int]]:
 
     OSError if there can be none.
     """
-    begun = path.with_name(f".{token_hex(8)}.new")
+    begun = path.with_name(f".{os.urandom(8).hex()}.new")
     descriptor = os.open(begun, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
         yield begun, descriptor

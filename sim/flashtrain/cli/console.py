@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from io import TextIOWrapper
+from shutil import get_terminal_size
 from typing import TextIO
 from unicodedata import category
 
@@ -110,6 +111,7 @@ class Console:
         """The progress so far: on a terminal in place, else a line every few seconds."""
         text = shown(text, keep="")
         if self._live:
+            text = text[: max(get_terminal_size().columns - 1, 1)]  # a line that wraps is not overwritten
             self._stderr.write(f"\r{text:<{self._width}}")
             self._width = len(text)
         elif time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES:

@@ -1,5 +1,6 @@
 """The C and C++ compilers of this machine, and how tools are run and waited for."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -13,24 +14,30 @@ from flashtrain.spec.errors import ToolError
 
 
 def cxx_compiler() -> str:
-    """Path of a C++ compiler. Clang takes a third of the time of g++ for verilated code.
+    """Path of a C++ compiler: `$CXX`, or the first on PATH. Raises `ToolError` if there is none.
 
-    Raises `ToolError` if there is none.
+    Clang takes a third of the time of g++ for verilated code.
     """
-    for name in ("clang++", "g++", "c++"):
-        path = shutil.which(name)
-        if path:
-            return path
-    raise ToolError("no C++ compiler is installed: 'apt-get install g++' brings one")
+    return _compiler("C++", "CXX", "clang++", "g++", "c++")
 
 
 def c_compiler() -> str:
-    """Path of a C compiler. Raises `ToolError` if there is none."""
-    for name in ("clang", "gcc", "cc"):
-        path = shutil.which(name)
-        if path:
+    """Path of a C compiler: `$CC`, or the first on PATH. Raises `ToolError` if there is none."""
+    return _compiler("C", "CC", "clang", "gcc", "cc")
+
+
+def _compiler(language: str, variable: str, *names: str) -> str:
+    named = os.environ.get(variable)
+    for name in [named] if named else names:
+        if path := shutil.which(name):
             return path
-    raise ToolError("no C compiler is installed: 'apt-get install gcc' brings one")
+    if named:
+        raise ToolError(
+            f"{variable} is {named!r}, which is no program: expected a compiler by name or path, without"
+            " options and without ccache, which is used where it is installed"
+        )
+    package = names[1]
+    raise ToolError(f"no {language} compiler is installed: 'apt-get install {package}' brings one")
 
 
 @cache

@@ -272,7 +272,7 @@ class _Verilator(cocotb_runner.Verilator):
         options = runtime_options(waves, _OPTIMIZATION)
         verilate += ["-CFLAGS", f"-include {precompiled_header(options)}"]
         parts = [runtime_object(name, waves, level) for name, level in levels.items()]
-        make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(map(str, parts))}"]
+        make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(map(str, parts))} -latomic"]
         return [[*verilate, str(public)], make]
 
 

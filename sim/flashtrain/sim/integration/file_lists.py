@@ -49,7 +49,7 @@ def _makefile(bench: str) -> str:
     return f"""\
 # The test {bench} on Verilator and Icarus, and lint. Generated: do not edit.
 #
-#   make verilator    5.0 or newer; VERILATOR=... names another binary
+#   make verilator    5.0 or newer; VERILATOR=... names another binary, CXX=... another compiler
 #   make icarus       11 or newer
 #   make lint
 
@@ -67,7 +67,7 @@ verilator: obj_dir/V{bench}
 	obj_dir/V{bench}
 
 obj_dir/V{bench}: {VERILATOR_LIST} $(shell cat {SIMULATION_LIST})
-	$(VERILATOR) --binary $(BUILD) -CFLAGS -std=c++20 -Wall -Wno-fatal -f {VERILATOR_LIST}
+	$(VERILATOR) --binary $(BUILD) -CFLAGS -std=c++20 -LDFLAGS -latomic -Wall -Wno-fatal -f {VERILATOR_LIST}
 
 icarus: {bench}.vvp
 	$(VVP) -n {bench}.vvp
