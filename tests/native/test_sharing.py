@@ -12,6 +12,7 @@ import pytest
 
 from flashtrain.native.compiler import cxx_compiler
 from flashtrain.native.user_cache import UserCache
+from flashtrain.rtl.export.tools import verilator_root
 
 ROOT = Path(__file__).parents[2]
 PORTIONS = ("hw", "sim", "sw")
@@ -131,12 +132,14 @@ def test_an_entry_in_use_stays(source):
 def test_another_tree_and_another_environment_compile_nothing(tmp_path):
     """Two copies of the tree in other folders, the second one with a Python of its own.
 
-    A changed source is another key.
+    A changed source is another key. Of the first one all names, also Verilator's and that of the cache, have
+    what shells and makefiles split or expand.
     """
+    odd = "Größe 1 & 'x' $y #z (%)"
     outputs = []
     site = next(path for path in sys.path if path.endswith("site-packages"))
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "deeper" / "venv"], check=True)
-    pythons = {"one": sys.executable, "deeper/two": tmp_path / "deeper" / "venv" / "bin" / "python"}
+    pythons = {f"{odd}/one": sys.executable, "deeper/two": tmp_path / "deeper" / "venv" / "bin" / "python"}
     for name, python in pythons.items():
         tree = tmp_path / name
         for portion in PORTIONS:
@@ -144,12 +147,12 @@ def test_another_tree_and_another_environment_compile_nothing(tmp_path):
         (tree / "harness.cpp").write_text(
             '#include "Vtop.h"\nextern "C" int size() { return sizeof(Vtop); }\n'
         )
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([*(str(tree / p) for p in PORTIONS), site]),
-        }
+        (tree / "site").mkdir()
+        (tree / "site" / "verilator").symlink_to(verilator_root())
+        folders = [*(str(tree / portion) for portion in (*PORTIONS, "site")), site]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
         # -S: without the tree that is installed.
-        command = [python, "-S", "-c", KEYS, tmp_path / "cache"]
+        command = [python, "-S", "-c", KEYS, tmp_path / odd / "cache"]
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         outputs.append((done.stdout, done.stderr))
@@ -159,5 +162,7 @@ def test_another_tree_and_another_environment_compile_nothing(tmp_path):
     with (tree / "sim/flashtrain/sim/link/device/device.cpp").open("a") as source:
         source.write("// changed\n")
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True)
-    (key, library), (other_key, other_library) = outputs[0][0].split(), done.stdout.split()
+    (key, library), (other_key, other_library) = (
+        text.strip().split(" ", 1) for text in (outputs[0][0], done.stdout)
+    )
     assert other_key != key and other_library == library, "the counter is made of other sources"

@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+from shlex import quote
 
 from .command import Command, above_zero, add_configuration, add_json, add_output, configuration
 from .console import Console
@@ -50,8 +51,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(f"{use:12} {top}")
     size = sum(len(text) for text in package.texts.values())
     console.say(f"{len(package.texts)} files, {size:,} bytes, manifest {folder / manifest.PATH}")
-    verilator = "" if shutil.which("verilator") else f" VERILATOR={verilator_command()}"
-    console.say(f"simulate: make -C {folder} icarus, or make -C {folder} verilator{verilator}")
+    verilator = "" if shutil.which("verilator") else f" VERILATOR={quote(str(verilator_command()))}"
+    make = f"make -C {quote(str(folder))}"
+    console.say(f"simulate: {make} icarus, or {make} verilator{verilator}")
     console.document({"folder": str(folder), "tops": package.tops, "files": list(package.texts)})
     return 0
 

@@ -51,11 +51,16 @@ def compiler_version(compiler: str) -> str:
 
 
 def run(
-    command: Sequence[object], log: Path, name: str, environment: Mapping[str, str] | None = None
+    command: Sequence[object],
+    log: Path,
+    name: str,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> None:
-    """Run a compiler. Raises `ToolError` with the end of the log if it fails."""
+    """Run a compiler, in `folder` if there is one. Raises `ToolError` with the end of the log if it fails."""
     done = subprocess.run(
         [str(word) for word in command],
+        cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,  # not the log: on a full disk it would not say so
         stderr=subprocess.STDOUT,

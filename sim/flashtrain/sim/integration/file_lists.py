@@ -58,7 +58,8 @@ IVERILOG ?= iverilog
 VVP ?= vvp
 
 # Compilers by name: a Verilator that was built elsewhere has the paths of that machine.
-BUILD = -MAKEFLAGS "CXX=$(CXX) LINK=$(CXX) PYTHON3=python3 VM_PARALLEL_BUILDS=0 $(OPTIMIZATION)"
+# CURDIR: all paths are relative, so a space in the name of the folder does no harm, which Verilator fears.
+BUILD = -MAKEFLAGS "CXX=$(CXX) LINK=$(CXX) PYTHON3=python3 VM_PARALLEL_BUILDS=0 CURDIR=. $(OPTIMIZATION)"
 OPTIMIZATION = OPT_FAST=-O1 OPT_SLOW=-O0
 
 .PHONY: verilator icarus lint clean

@@ -102,6 +102,6 @@ def _build(name: str, options: Sequence[str], what: str, build: Callable[[Path],
     return user_cache().build("runtime", name, key, what, build)
 
 
-def run_verilator(command: Sequence[object], log: Path, name: str) -> None:
+def run_verilator(command: Sequence[object], log: Path, name: str, folder: Path | None = None) -> None:
     """`run` in the environment that Verilator needs."""
-    run(command, log, name, verilator_environment())
+    run(command, log, name, verilator_environment(), folder)

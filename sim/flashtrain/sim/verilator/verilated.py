@@ -34,6 +34,7 @@ from flashtrain.rtl.export.tools import (
     VERILATOR_MAKE_OPTIONS,
     tool_versions,
     verilator_binary,
+    verilator_root,
 )
 from flashtrain.sim.verilator.cxx import (
     CXX_OPTIONS,
@@ -199,7 +200,7 @@ class _ModelBuild:
         levels = [f"OPT_FAST={source.optimization}", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2"]
         self._make_options = [*VERILATOR_MAKE_OPTIONS, *levels, f"CXX={compiler}", f"LINK={compiler}"]
         # Which Python runs Verilator's scripts makes no difference, nor where the compiler is.
-        paths = ("PYTHON3=", "CXX=", "LINK=")
+        paths = ("PYTHON3=", "CURDIR=", "CXX=", "LINK=")
         flags = [option for option in self._make_options if not option.startswith(paths)]
         tools = (json.dumps(tool_versions()), compiler_version(compiler))
         self._key = content_key(files_key(self._files), *tools, *self._options, *flags, HEADER_KEY)
@@ -217,14 +218,18 @@ class _ModelBuild:
     def _build(self, folder: Path) -> None:
         source, objects = self.source, folder / "obj"
         header = precompiled_header(runtime_options(source.waves, source.optimization))
-        command = [verilator_binary(), *self._options, "--Mdir", objects, "--top-module", source.top]
+        # All paths in the makefile are relative: `make` takes no spaces in them.
+        command = [verilator_binary(), *self._options, "--Mdir", objects.name, "--top-module", source.top]
         # The same words wherever the cache is, for ccache.
         command += ["-CFLAGS", f"-include {os.path.relpath(header, objects)}"]
         # The model alone: Verilator's own library is compiled once for all.
-        targets = [f"lib{source.prefix}.a"]
+        root = folder / "verilator"
+        targets = [f"VERILATOR_ROOT=../{root.name}", f"lib{source.prefix}.a"]
         command += [word for option in (*self._make_options, *targets) for word in ("-MAKEFLAGS", option)]
-        sources = write_sources(self._files, folder / "src")
-        run_verilator([*command, *sources], folder / "build.log", source.top)
+        sources = (path.relative_to(folder) for path in write_sources(self._files, folder / "src"))
+        root.symlink_to(verilator_root())
+        run_verilator([*command, *sources], folder / "build.log", source.top, folder)
+        root.unlink()  # no part of the entry, and another environment's
 
 
 _OURS = (
@@ -270,7 +275,8 @@ def build_shared_library(
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
         symbols = folder / "symbols"
         symbols.write_text(_SYMBOLS)
-        linked = ["-shared", "-Wl,-Bsymbolic", f"-Wl,--version-script={symbols}", "-o", folder / file]
+        linked = ["-shared", "-Wl,-Bsymbolic", "-Xlinker", f"--version-script={symbols}"]
+        linked += ["-o", folder / file]
         linked += [*compiled, *archives, *runtime, "-latomic"]
         linked += waves.libraries if waves else ()
         includes = [f"-I{model.folder}" for model in models]
