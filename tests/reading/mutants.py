@@ -127,6 +127,28 @@ def _place(chance: random.Random, document: object) -> tuple[dict | list | None,
     return found
 
 
+_XML = (
+    "<!DOCTYPE a [<!ENTITY b 'c'>]>", "<![CDATA[", "<!--", "&b;", "&#0;", "&#x110000;", "<?x?>", "</a>",
+    "<a/>", "<a>" * 50_000, "<a>" * 5000 + "</a>" * 5000, "<a " + "b" * 50_000, "<a b='1' b='2'/>", "\ufeff",
+    "<?xml version='1.0' encoding='utf-16'?>", "<?xml version='9'?>",
+)  # fmt: skip
+
+
+def leaves_changed(chance: random.Random, data: bytes) -> bytes:
+    """An XML document with another text in a leaf, or with markup that is none in a place."""
+    text = data.decode("utf-8", "replace")
+    at, to = (text.find(mark, chance.randrange(len(text) + 1)) for mark in ("<", ">"))
+    match chance.randrange(4):
+        case 0:
+            return f"{text[:at]}{chance.choice(_XML)}{text[at:]}".encode("utf-8", "replace")
+        case 1:
+            return f"{text[:at]}{text[to + 1 :]}".encode("utf-8", "replace")
+        case _:
+            value = chance.choice(chance.choice((_VALUES, _MILD)))
+            end = text.find("<", to + 1)
+            return f"{text[: to + 1]}{value}{text[end:]}".encode("utf-8", "replace")
+
+
 _SHAPES = (
     "(4,)", "()", "(0,)", "(-1,)", "(9999999999999999999999,)", "(4611686018427387904, 4)", "(1 << 40,)",
     "(2,) * 70", "(" * 300 + ")" * 300, "4", "None", "(True,)", "(1.5,)", "(1073741824, 1073741824, 0)",

@@ -50,13 +50,16 @@ from .mutants import (
     arrays_changed,
     bytes_changed,
     compressed_changed,
+    leaves_changed,
     values_changed,
     words_changed,
 )
+from .xml_files import DEVICE, WORKLOAD
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _TEXT = (bytes_changed, words_changed, words_changed)
 _JSON = (bytes_changed, values_changed, values_changed, values_changed)
+_XML = (bytes_changed, leaves_changed, leaves_changed)
 _ARRAYS = (bytes_changed, arrays_changed, arrays_changed, compressed_changed)
 
 
@@ -95,6 +98,10 @@ def _examples(*names: str) -> Callable[[Path], None]:
             (folder / Path(name).name).write_bytes((_EXAMPLES / name).read_bytes())
 
     return write
+
+
+def _xml(text: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / "document").write_text(text) and None
 
 
 _TABLES = {
@@ -198,19 +205,6 @@ def _drive(folder: Path) -> None:
     (folder / "drive").write_text(drive_text(SsdConfig.of(PRESETS["behemoth"])))
 
 
-def _mqsim(folder: Path) -> None:
-    (folder / "drive").write_text(
-        "<Execution_Parameter_Set><Device_Parameter_Set>"
-        "<Flash_Channel_Count>8</Flash_Channel_Count><Chip_No_Per_Channel>4</Chip_No_Per_Channel>"
-        "</Device_Parameter_Set></Execution_Parameter_Set>"
-    )
-    (folder / "workload").write_text(
-        "<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Synthetic>"
-        "<Read_Percentage>100</Read_Percentage><Average_Request_Size>8</Average_Request_Size>"
-        "</IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>"
-    )
-
-
 READERS = (
     Reader("configuration", ".toml", load_config, _configurations, _TEXT),
     Reader("info --config", ".toml", _command("info", "--write", "--config"), _configurations, _TEXT),
@@ -222,8 +216,8 @@ READERS = (
     Reader("trace", ".log", load_trace, _traces, _TEXT),
     Reader("trace show", ".log", _command("trace", "show"), _traces, _TEXT),
     Reader("drive", ".toml", load_drive, _drive, _TEXT),
-    Reader("mqsim drive", ".xml", import_drive, _mqsim, (bytes_changed,)),
-    Reader("mqsim workload", ".xml", import_workload, _mqsim, (bytes_changed,)),
+    Reader("mqsim drive", ".xml", import_drive, _xml(DEVICE), _XML),
+    Reader("mqsim workload", ".xml", import_workload, _xml(WORKLOAD), _XML),
     Reader("sequence", ".json", load_sequence, _sequences, _JSON),
     Reader("sequence show", ".json", _command("sequence", "show"), _sequences, _JSON),
     Reader("profile", ".json", load_profile, lambda folder: save_profile(_profile(), folder / "p"), _JSON),

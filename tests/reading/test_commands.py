@@ -10,6 +10,8 @@ import pytest
 from flashtrain.cli.dispatch import COMMANDS, parser
 from flashtrain.cli.main import main
 
+from .xml_files import DEVICE
+
 _SERVE = "serve --preset tiny --link functional --port 0 --seconds 1"
 READ = {
     "train --data": "train mlp --data FILE --link functional",
@@ -38,6 +40,10 @@ READ = {
     "ssd replay file": "ssd replay FILE",
     "ssd replay --config": "ssd replay TRACE --config FILE",
     "ssd bench --config": "ssd bench --quick --config FILE",
+    "ssd replay --drive": "ssd replay TRACE --drive FILE",
+    "ssd bench --drive": "ssd bench --quick --drive FILE",
+    "ssd import file": "ssd import FILE",
+    "ssd import --workload": "ssd import DEVICE --workload FILE",
     "codec ratios --file": "codec ratios --file FILE",
     "codec ratios --data": "codec ratios --network mlp --iterations 0 --data FILE",
     "verilog --config": "verilog --config FILE",
@@ -78,6 +84,7 @@ def folder(tmp_path_factory):
     (folder / "SEQUENCE").write_bytes(b"")
     assert main(["sequence", "generate", str(folder / "SEQUENCE"), "--network", "mlp", "--batch", "2"]) == 0
     (folder / "TRACE").write_text("fio version 2 iolog\nf add\nf write 0 4096\n")
+    (folder / "DEVICE").write_text(DEVICE)
     return folder
 
 
@@ -107,7 +114,7 @@ def _make(path: Path, kind: str, monkeypatch) -> None:
 def test_a_file_that_is_none(name, kind, folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     arguments = [
-        str(folder / word) if word in ("SEQUENCE", "TRACE") else word.replace("FILE", "given")
+        str(folder / word) if word in ("SEQUENCE", "TRACE", "DEVICE") else word.replace("FILE", "given")
         for word in READ[name].split()
     ]
     path = next(Path(word) for word in arguments if word.startswith("given"))
