@@ -22,6 +22,8 @@ from .subsystem import Subsystem
 _LEAST_TRANSIT_BYTES = 1 << 20
 MOST_ENTERING_COMMANDS = 8
 """Commands in flight until the host is admitted: Connect, and the messages of an authentication."""
+MOST_ENTERING_IN_ALL = 64
+"""Commands until the host is admitted: a peer without a proof takes little of the processor's time."""
 
 
 class Queue:
@@ -45,6 +47,7 @@ class Queue:
         self._number = 0
         self._entries = subsystem.settings.entries
         self._most_commands = MOST_ENTERING_COMMANDS
+        self._entering_left = MOST_ENTERING_IN_ALL
         self._flow_control = True
         self._head = 0
         self._commands: dict[int, InFlight] = {}
@@ -95,6 +98,11 @@ class Queue:
         """A command capsule, with the data in it."""
         if self.controller is not None:
             self.controller.heard()
+        elif self._entering_left:
+            self._entering_left -= 1
+        else:
+            self.framing.fail(Fatal.SEQUENCE_ERROR)
+            return
         if len(self._commands) >= self._most_commands or len(self._waiting) >= self._most_commands:
             self.framing.fail(Fatal.SEQUENCE_ERROR)
             return
