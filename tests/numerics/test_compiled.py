@@ -6,13 +6,14 @@ import pytest
 from flashtrain.numerics import Constants, codec, copy_of, gradient_values, update
 from flashtrain.numerics.codec.elements import stored_slices
 from flashtrain.numerics.compiled import codec as compiled
-from flashtrain.numerics.compiled.tiles import STATISTICS, TileStep
+from flashtrain.numerics.compiled.tiles import STATISTICS, TILE, TilePages, TileStep
 from flashtrain.numerics.statistics import add_squares
 from flashtrain.spec.codec import CODED, PageHeader, Refusal, slice_user_bytes
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
 
 from .codec_helpers import like_activations, with_check
 
+PAGE_BYTES = 512
 DTYPES = {GradientFormat.FP32: np.uint32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
 
 
@@ -77,6 +78,19 @@ def any_floats(random, shape):
     return np.where(random.random(shape) < 0.3, any_bits, plausible)
 
 
+def in_pages(tiles):
+    """Tiles as a command has them: 5 rows of one channel, beside another channel of ones."""
+    pages = np.full((len(tiles), tiles.shape[1] // PAGE_BYTES, 2, PAGE_BYTES), 0xFF, np.uint8)
+    pages[:, :, 0] = tiles.reshape(len(tiles), -1, PAGE_BYTES)
+    return pages
+
+
+def in_rows(pages):
+    """Undo `in_pages`; the other channel is as it was."""
+    assert (pages[:, :, 1] == 0xFF).all()
+    return pages[:, :, 0].reshape(len(pages), -1)
+
+
 @pytest.mark.parametrize("code", OptimizerCode)
 @pytest.mark.parametrize("copy", CopyFormat)
 @pytest.mark.parametrize("gradient", GradientFormat)
@@ -84,7 +98,7 @@ def test_tiles(code, copy, gradient, random):
     """Several tiles on two dies, in an order; words behind the parameters' stay as they are."""
     program = PROGRAMS[code]
     n, arrays = int(random.integers(1, 700)), len(program.outputs)
-    words = 3 * 700
+    words = 17 * PAGE_BYTES // 4
     constants = Constants(code, tuple(any_floats(random, len(program.constants))))
     state = any_floats(random, (5, words))
     gradients = np.zeros((5, 4 * words), np.uint8)
@@ -94,8 +108,17 @@ def test_tiles(code, copy, gradient, random):
     tiles, dies = np.array([3, 0, 4]), np.array([1, 0, 1])
     statistics = np.zeros(2, STATISTICS)
     statistics["squares"] = np.abs(any_floats(random, (2, 8)))
-    copies, new, before = np.zeros_like(gradients), state.copy(), statistics.copy()
-    TileStep(constants, gradient, copy, n).run(tiles, dies, new.view(np.uint8), gradients, copies, statistics)
+    before = statistics.copy()
+    new_pages, sent_pages = in_pages(state.view(np.uint8)), in_pages(gradients)
+    pages = TilePages(new_pages), TilePages(sent_pages)
+    entries = np.empty(3, TILE)
+    entries["die"] = dies
+    entries["state"], entries["gradient"] = (each.offsets[tiles, 0] for each in pages)
+    copy_pages = int(random.integers(1, 4)) if copy is not CopyFormat.NONE else 0
+    TileStep(constants, gradient, copy, n).run(entries, *pages, copy_pages, statistics)
+    new, copies = in_rows(new_pages).view(np.float32), in_rows(sent_pages)
+    copied = copy_pages * PAGE_BYTES
+    assert np.array_equal(copies[:, copied:], gradients[:, copied:])
     for tile, die in zip(tiles, dies, strict=True):
         dtype = np.float32 if gradient is GradientFormat.FP32 else DTYPES[gradient]
         g = gradient_values(sent[tile].view(dtype))
@@ -105,7 +128,8 @@ def test_tiles(code, copy, gradient, random):
         found = new[tile, : arrays * n].reshape(arrays, n)
         assert np.array_equal(found.view(np.uint32), np.array(expected).view(np.uint32))
         rounded = copy_of(after.w, copy)
-        assert rounded is None or copies[tile, : 2 * n].tobytes() == rounded.tobytes()
+        expected_copy = b"" if rounded is None else rounded.tobytes()
+        assert copies[tile, :copied].tobytes() == expected_copy[:copied].ljust(copied, b"\0")
         nan = np.isnan(g)
         before[die]["nans"] += np.count_nonzero(nan)
         before[die]["infinities"] += np.count_nonzero(np.isinf(g))

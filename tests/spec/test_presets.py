@@ -1,6 +1,7 @@
 """The presets and every number that is derived from them."""
 
 from dataclasses import replace
+from functools import cached_property
 
 import pytest
 
@@ -9,10 +10,11 @@ from flashtrain.spec.timing import NandTiming
 
 
 def numbers(thing) -> dict[str, object]:
-    """All fields and properties whose values are plain."""
+    """All fields and properties whose values are plain; a geometry keeps what was asked once."""
+    kind = cached_property if isinstance(thing, Geometry) else property
     names = [
         *thing.__dataclass_fields__,
-        *(n for n, v in vars(type(thing)).items() if isinstance(v, property)),
+        *(n for n, v in vars(type(thing)).items() if isinstance(v, kind)),
     ]
     plain = {name: getattr(thing, name) for name in names}
     return {name: value for name, value in plain.items() if not isinstance(value, (Geometry, NandTiming))}

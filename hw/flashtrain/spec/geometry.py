@@ -10,6 +10,7 @@ capacity rounded up to a power of two. So the address fields are plain bit slice
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from .errors import require, require_range
@@ -67,75 +68,75 @@ class Geometry:
                 f" of {LBA_BITS}")  # fmt: skip
 
     # Widths of the fields of an LBA and of an ONFI row address.
-    @property
+    @cached_property
     def channel_bits(self) -> int:
         return bits_for(self.channels)
 
-    @property
+    @cached_property
     def die_bits(self) -> int:
         return bits_for(self.dies)
 
-    @property
+    @cached_property
     def plane_bits(self) -> int:
         return bits_for(self.planes)
 
-    @property
+    @cached_property
     def page_bits(self) -> int:
         return bits_for(self.pages)
 
-    @property
+    @cached_property
     def block_bits(self) -> int:
         return bits_for(self.blocks)
 
-    @property
+    @cached_property
     def zones(self) -> int:
         """Zones of the whole device, physical: one for each block of a plane that is no spare."""
         return self.blocks - self.spare_blocks
 
-    @property
+    @cached_property
     def spares(self) -> range:
         """The numbers of a plane's spare blocks."""
         return range(self.zones, self.blocks)
 
-    @property
+    @cached_property
     def zone_bits(self) -> int:
         return bits_for(self.zones)
 
-    @property
+    @cached_property
     def zone_size_bits(self) -> int:
         # All but the pages are powers of two.
         return bits_for(self.channels * self.planes * self.dies) + bits_for(self.pages)
 
-    @property
+    @cached_property
     def zone_size(self) -> int:
         """LBAs from the start of one zone to the next (ZSZE)."""
         return 1 << self.zone_size_bits
 
-    @property
+    @cached_property
     def zone_capacity(self) -> int:
         """LBAs of a zone that can be written (ZCAP)."""
         return self.channels * self.dies * self.planes * self.pages
 
-    @property
+    @cached_property
     def superpage(self) -> int:
         """LBAs of one page on every plane of every die of every channel."""
         return self.channels * self.dies * self.planes
 
-    @property
+    @cached_property
     def page_set_bytes(self) -> int:
         """Data bytes of one multi-plane program of one die."""
         return self.planes * self.page_bytes
 
-    @property
+    @cached_property
     def identified_page_bytes(self) -> int:
         """Bytes of a page's data and of its identity behind them (`spec.identity`)."""
         return self.page_bytes + PageIdentity.BYTES
 
-    @property
+    @cached_property
     def raw_page_bytes(self) -> int:
         return self.page_bytes + self.spare_bytes
 
-    @property
+    @cached_property
     def capacity_bytes(self) -> int:
         return self.zones * self.zone_capacity * self.page_bytes
 

@@ -31,8 +31,8 @@ STORAGES, STORAGE_BYTES = 16, 1 << 20
 """Activations of a step."""
 MEMORY_BYTES = 2 << 20
 """Room for activations in memory, of which most are thus read from the flash."""
-SAMPLE_BYTES, BATCH = 3 * 64 * 64, 64
-"""A sample is an image of 64 x 64 pixels."""
+SAMPLES, SAMPLE_BYTES, BATCH = 512, 3 * 128 * 128, 32
+"""A sample is an image of 128 x 128 pixels."""
 TENSORS, TENSOR_BYTES = 8, 2 << 20
 """Of a checkpoint."""
 PARAMETERS = 1 << 20
@@ -128,8 +128,8 @@ def checkpoint_load(device: Device, rounds: int) -> Work:
 
 
 def dataset(device: Device, rounds: int, shuffle: bool) -> Work:
-    """Epochs of 2,048 images of 12,288 bytes in batches of 64; bytes of samples."""
-    images = torch.randint(0, 256, (2048, SAMPLE_BYTES), dtype=torch.uint8)
+    """Epochs of 512 images of 49,152 bytes in batches of 32; bytes of samples."""
+    images = torch.randint(0, 256, (SAMPLES, SAMPLE_BYTES), dtype=torch.uint8)
     stored = FlashDataset(images, device)
     sampler = ResumableSampler(stored, seed=1, shuffle=shuffle)
 

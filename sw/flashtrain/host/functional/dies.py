@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.numerics import Constants
-from flashtrain.numerics.compiled.tiles import STATISTICS, TileStep
+from flashtrain.numerics.compiled.tiles import STATISTICS, TILE, TilePages, TileStep
 from flashtrain.spec import Geometry
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
@@ -82,21 +82,18 @@ class Dies:
             page[: s.BYTES] = np.frombuffer(value.to_bytes(s.BYTES, "little"), np.uint8)
         return pages
 
-    def update(self, first: int, state: Bytes, gradients: Bytes) -> Bytes:
+    def update(self, first: int, state: Bytes, gradients: Bytes, copy_pages: int) -> None:
         """Compute the step of rows of tiles on all channels, in place; the first is row `first` of the zone.
 
-        state: uint8[rows, channels, page set]; gradients: uint8[rows, channels, bytes]. Returns the copies,
-        which have the shape of the gradients.
+        state: uint8[rows, planes, channels, page]; gradients: uint8[rows, pages, channels, page], of which
+        copies take the place of the first `copy_pages` pages of each tile.
         """
-        g, copies = self._geometry, np.zeros_like(gradients)
+        g, pages = self._geometry, (TilePages(state), TilePages(gradients))
+        tiles = np.empty((len(state), g.channels), TILE)
         rows = (first + np.arange(len(state)))[:, np.newaxis]
-        dies = (rows % g.dies * g.channels + np.arange(g.channels)).reshape(-1)
+        tiles["die"] = rows % g.dies * g.channels + np.arange(g.channels)
+        tiles["state"], tiles["gradient"] = (each.offsets for each in pages)
         for number, step in enumerate(self._steps):
-            if step is None or step.tile.gradient_pages * g.page_bytes > gradients.shape[2]:
-                continue
-            tiles = np.flatnonzero(self._step_of[dies] == number)
-            step.compute.run(
-                tiles, dies[tiles], state.reshape(len(dies), -1), gradients.reshape(len(dies), -1),
-                copies.reshape(len(dies), -1), self._statistics,
-            )  # fmt: skip
-        return copies
+            if step is not None and step.tile.gradient_pages <= gradients.shape[1]:
+                own = tiles[self._step_of[tiles["die"]] == number]
+                step.compute.run(own, *pages, copy_pages, self._statistics)

@@ -25,7 +25,7 @@ from .streams import StreamSettings
 from .submission_entry import SubmissionEntry, parse
 from .zones import StreamZones, Zone
 
-BATCH_BYTES = 1 << 20
+BATCH_BYTES = 1 << 19
 """State of the rows of tiles that are updated at a time."""
 
 
@@ -77,7 +77,7 @@ class Executor:
             for nsid, stream in streams.items()
         }
         self._dies = Dies(config.geometry)
-        self.counters = dict.fromkeys(Counter, 0)
+        self.counters = [0] * len(Counter)
 
     def generation(self, nsid: int) -> int:
         return self._contents[nsid].generation if nsid in self._contents else 0
@@ -285,23 +285,19 @@ class Executor:
         row_blocks = g.channels * g.planes
         gradients = self._pages(entry).reshape(entry.rows, entry.pages, g.channels, g.page_bytes)
         at_once = max(1, BATCH_BYTES // (row_blocks * g.page_bytes))
+        buffer = np.empty((at_once * row_blocks, g.page_bytes), np.uint8)
         faults = False
         for row in range(0, entry.rows, at_once):
             of_batch = gradients[row : row + at_once]
             start = pointer + row * row_blocks
-            pages = np.zeros((len(of_batch) * row_blocks, g.page_bytes), np.uint8)
-            lost = source.storage.read(index, start, pages).reshape(-1, g.planes, g.channels)
-            state = _by_channel(pages.reshape(-1, g.planes, g.channels, g.page_bytes))
-            copies = self._dies.update(start // row_blocks, state, _by_channel(of_batch))
+            pages = buffer[: len(of_batch) * row_blocks]
+            unread = source.storage.read(index, start, pages)
+            pages[unread] = 0
+            lost = unread.reshape(-1, g.planes, g.channels)
+            state = pages.reshape(-1, g.planes, g.channels, g.page_bytes)
+            self._dies.update(start // row_blocks, state, of_batch, entry.copies)
             damaged = np.broadcast_to(lost.any(axis=1, keepdims=True), lost.shape).reshape(-1)
-            content.storage.append_tiles(
-                index,
-                start,
-                _by_page(state, g.page_bytes).reshape(pages.shape),
-                content.generation,
-                damaged,
-            )
-            of_batch[:, : entry.copies] = _by_page(copies, g.page_bytes)[:, : entry.copies]
+            content.storage.append_tiles(index, start, pages, content.generation, damaged)
             faults = faults or bool(lost.any())
         return faults
 
@@ -328,13 +324,3 @@ class Executor:
 
     def _pages(self, entry: SubmissionEntry) -> NDArray[np.uint8]:
         return self._data(entry).reshape(entry.blocks, -1)
-
-
-def _by_channel(pages: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pages in the order of blocks, uint8[rows, pages, channels, page], as uint8[rows, channels, bytes]."""
-    return np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(len(pages), pages.shape[2], -1)
-
-
-def _by_page(data: NDArray[np.uint8], page_bytes: int) -> NDArray[np.uint8]:
-    """Undo `_by_channel`."""
-    return np.ascontiguousarray(data.reshape(*data.shape[:2], -1, page_bytes).swapaxes(1, 2))

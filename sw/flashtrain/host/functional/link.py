@@ -35,6 +35,7 @@ from .stored_flash import StoredFlash
 from .streams import stream_table
 
 DEFAULT_MEMORY_BYTES = 16 << 20
+_ENABLE = int(Control.ENABLE)  # an integer, because every doorbell asks for it
 _GENERATIONS = {stream_register(n, StreamRegister.GENERATION): n for n in range(1, MAX_STREAMS + 1)}
 _TAILS = {sq_tail_doorbell(port): port for port in Port}
 _HEADS = {cq_head_doorbell(port): port for port in Port}
@@ -183,7 +184,7 @@ class FunctionalLink(Link):
 
     @property
     def _enabled(self) -> bool:
-        return bool(self._control & Control.ENABLE)
+        return bool(int(self._control) & _ENABLE)
 
     def _state(self) -> State:
         state = State(0)

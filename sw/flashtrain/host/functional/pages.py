@@ -112,31 +112,39 @@ class ZonePages:
         self._length = max(self._length, offset + len(data))
         self._numbers[offset : offset + len(data)] = self._stamps.index(stamp)
 
-    def owned(self, offset: int, count: int, owner: Owner) -> NDArray[np.bool_]:
-        """Which of `count` pages from `offset` on are programmed and have this owner."""
-        if not self._length:
-            return np.zeros(count, np.bool_)
-        own = np.array([stamp is not None and stamp.owner == owner for stamp in self._stamps])
-        return own[self._numbers[offset : offset + count]]
+    def read(self, offset: int, out: Bytes, owner: Owner) -> NDArray[np.bool_]:
+        """Copy pages from `offset` on to `out`, uint8[pages, page_bytes].
 
-    def read(self, offset: int, out: Bytes) -> None:
-        """Copy the data of programmed pages from `offset` on to `out`, uint8[pages, page_bytes]."""
-        start = 0
-        for number, place in self._parts(offset, len(out)):
-            count = place.stop - place.start
-            out[start : start + count] = self._chunks[number][place]
-            start += count
+        Returns which are lost, bool[pages]: those that are not programmed or not this owner's. Their rows of
+        `out` stay as they are.
+        """
+        own = [number for number, stamp in enumerate(self._stamps) if stamp and stamp.owner == owner]
+        numbers = self._numbers[offset : offset + len(out)]
+        if not own:
+            return np.ones(len(out), np.bool_)
+        lost = numbers != own[0] if len(own) == 1 else ~np.isin(numbers, own)
+        start, some_lost = 0, np.count_nonzero(lost)
+        for number, place in self._parts(offset, len(out)) if some_lost < len(out) else ():
+            end = start + place.stop - place.start
+            if some_lost:
+                kept = ~lost[start:end]
+                out[start:end][kept] = self._chunks[number][place][kept]
+            else:
+                out[start:end] = self._chunks[number][place]
+            start = end
+        return lost
 
     def erase(self, but: Collection[int] = ()) -> None:
         """Erase all columns except `but`."""
-        if not but:
-            self._numbers[: self._length] = 0
-            self._length = 0
-            self._stamps = [None]
-            self._memory.give_back(self._chunks.values())
-            self._chunks = {}
-        for column in set(range(self._memory.superpage)) - set(but) if but else ():
-            self.erase_column(column)
+        if but:
+            for column in set(range(self._memory.superpage)) - set(but):
+                self.erase_column(column)
+            return
+        self._numbers[: self._length] = 0
+        self._length = 0
+        self._stamps = [None]
+        self._memory.give_back(self._chunks.values())
+        self._chunks = {}
 
     def erase_column(self, column: int) -> None:
         """Erase the pages of one column."""

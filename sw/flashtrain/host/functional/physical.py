@@ -62,21 +62,15 @@ class PhysicalZones:
             self.wear[zone] = min(self.wear[zone] + 1, MOST_WEAR)
             self._free.add(zone)
 
-    def owned(self, zone: int, offset: int, count: int, owner: Owner) -> NDArray[np.bool_]:
-        """Which of `count` pages of a zone from `offset` on are programmed and have this owner."""
-        owned = [
-            self.flash.pages(block, offset + part.start, part.stop - part.start).owned(
-                offset + part.start, part.stop - part.start, owner
-            )
-            for block, part in self._parts(zone, offset, count)
-        ]
-        return owned[0] if len(owned) == 1 else np.concatenate(owned)
-
-    def read(self, zone: int, offset: int, out: Bytes) -> None:
-        """Copy the data of programmed pages of a zone to `out`, uint8[pages, page_bytes]."""
+    def read(self, zone: int, offset: int, out: Bytes, owner: Owner) -> NDArray[np.bool_]:
+        """Copy pages of a zone to `out`; returns which are lost. See `ZonePages.read`."""
+        if not self._replaced:
+            return self.flash.pages(zone, offset, len(out)).read(offset, out, owner)
+        lost = []
         for block, part in self._parts(zone, offset, len(out)):
             pages = self.flash.pages(block, offset + part.start, part.stop - part.start)
-            pages.read(offset + part.start, out[part])
+            lost.append(pages.read(offset + part.start, out[part], owner))
+        return np.concatenate(lost)
 
     def program(self, zone: int, offset: int, data: Bytes, stamp: Stamp) -> None:
         """Program pages of a zone from `offset` on, uint8[pages, page_bytes]."""

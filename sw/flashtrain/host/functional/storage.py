@@ -56,13 +56,7 @@ class Storage:
         are.
         """
         mapping = self._zones[zone]
-        lost = ~self._physical.owned(mapping.physical, offset, len(out), mapping.owner)
-        if not lost.any():
-            self._physical.read(mapping.physical, offset, out)
-            return lost
-        for number in np.flatnonzero(~lost).tolist():
-            self._physical.read(mapping.physical, offset + number, out[number : number + 1])
-        return lost
+        return self._physical.read(mapping.physical, offset, out, mapping.owner)
 
     def _mapping(self, zone: int, generation: int) -> Mapping:
         """The mapping of `zone`, which is allocated with its first page."""

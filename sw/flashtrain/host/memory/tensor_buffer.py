@@ -62,6 +62,7 @@ class TensorBuffer:
 
     def __init__(self, memory: NDArray[np.uint8], start: int, block_bytes: int) -> None:
         self.memory = memory
+        self._address = _address(memory)
         self.block_bytes = block_bytes
         first = -(-start // block_bytes)
         self.blocks = len(memory) // block_bytes - first
@@ -121,7 +122,7 @@ class TensorBuffer:
         """
         if not array.flags.c_contiguous:
             return None
-        address = array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
+        address = _address(array) - self._address
         if address % self.block_bytes or not 0 <= address <= len(self.memory) - array.nbytes:
             return None
         if array.nbytes % self.block_bytes and self._exact.get(address) != array.nbytes:
@@ -133,3 +134,8 @@ class TensorBuffer:
         view = self.view(region)
         view[: len(data)] = data
         view[len(data) :] = 0
+
+
+def _address(array: NDArray) -> int:
+    """The address of an array's first byte in the process."""
+    return array.__array_interface__["data"][0]

@@ -272,13 +272,14 @@ class Dispatcher:
 
     def _complete(self, request: Request, completion: CompletionEntry) -> None:
         request.completion, request.completed = completion, self.link.cycles
-        if request.deliver is not None and request.region is not None and completion.ok:
-            request.deliver(self.buffer.view(request.region))
-        if request.target is not None and request.region is not None and completion.ok:
-            request.target[:] = self.buffer.view(request.region)[: len(request.target)]
-        if request.on_success is not None and completion.ok:
-            request.on_success(completion)
-        if request.on_failure is not None and not completion.ok:
+        if completion.ok:
+            if request.region is not None and request.deliver is not None:
+                request.deliver(self.buffer.view(request.region))
+            if request.region is not None and request.target is not None:
+                request.target[:] = self.buffer.view(request.region)[: len(request.target)]
+            if request.on_success is not None:
+                request.on_success(completion)
+        elif request.on_failure is not None:
             request.on_failure()
         self._let_go(request)
 

@@ -74,16 +74,19 @@ class TileLayout:
 
     def _tiles(self, vector: NDArray[Any]) -> NDArray[Any]:
         """The vector as [rows, channels, parameters of a tile], with zeros at the end."""
-        tiles = np.zeros((self.rows, self._channels, self.tile.parameters), vector.dtype)
-        tiles.reshape(-1)[: self.parameters] = vector
+        tiles = np.empty((self.rows, self._channels, self.tile.parameters), vector.dtype)
+        flat = tiles.reshape(-1)
+        flat[: self.parameters] = vector
+        flat[self.parameters :] = 0
         return tiles
 
     def _pages(self, tiles: NDArray[Any], count: int) -> Pages:
         """`count` pages of each tile, padded with zeros."""
         page_bytes = self.tile.geometry.page_bytes
         raw = np.ascontiguousarray(tiles).view(np.uint8)
-        padded = np.zeros((self.rows, self._channels, count * page_bytes), np.uint8)
+        padded = np.empty((self.rows, self._channels, count * page_bytes), np.uint8)
         padded[..., : raw.shape[-1]] = raw
+        padded[..., raw.shape[-1] :] = 0
         by_channel = padded.reshape(self.rows, self._channels, count, page_bytes)
         return np.ascontiguousarray(by_channel.swapaxes(1, 2))
 

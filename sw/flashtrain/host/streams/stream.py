@@ -416,19 +416,19 @@ class DeviceStream:
             raise ForeignHandle(
                 f"the array is stored in stream {stored.nsid}, not in {self.name!r} ({self.nsid})"
             )
-        for extent in stored.extents:
-            zone = extent.lba // self.zone_size
+        size, dead = self.zone_size, {}
+        for zone in dict.fromkeys(extent.lba // size for extent in stored.extents):
             if not self._generations.holds(zone, stored.generation):
                 raise StaleHandle(
                     f"the array is of generation {stored.generation} of stream {self.name!r}; "
                     f"zone {zone} was dropped since, by a drop of all, a reset, a format or a loss of power, "
                     f"and the stream is at generation {self._generations.generation}"
                 )
-            start = extent.lba % self.zone_size
-            if self._generations.dead(zone).overlaps(start, start + extent.blocks):
-                raise StaleHandle(
-                    f"the array at block {extent.lba} of stream {self.name!r} was dropped by its user"
-                )
+            dead[zone] = self._generations.dead(zone)
+        for lba, blocks in stored.extents:
+            zone, start = divmod(lba, size)
+            if dead[zone].overlaps(start, start + blocks):
+                raise StaleHandle(f"the array at block {lba} of stream {self.name!r} was dropped by its user")
 
     def _reserve(self, blocks: int) -> Sequence[Extent]:
         self._dispatcher.require_enabled()
@@ -507,6 +507,8 @@ class DeviceStream:
         """The extent in pieces of one command each."""
         # A quarter of the tensor buffer at most, so that copies and transfers overlap in a small one.
         most = min(self._config.max_blocks, max(1, self._dispatcher.buffer.blocks // 4))
+        if extent.blocks <= most:
+            return [extent]
         return [
             Extent(extent.lba + start, min(most, extent.blocks - start))
             for start in range(0, extent.blocks, most)
@@ -584,14 +586,20 @@ class DeviceStream:
         return None if place is None else append._replace(slba=place.lba // self.zone_size * self.zone_size)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
-        requests = []
-        start = 0
-        for piece in (piece for extent in extents for piece in self._split(extent)):
-            nbytes = piece.blocks * self._block_bytes
-            region, at, target, keep = self._target(out, start, piece.blocks)
-            command = Command(Opcode.READ, self.nsid, piece.lba, piece.blocks, at, nbytes)
-            requests.append(Request(self.port, command, region=region, target=target, keep=keep))
-            self._dispatcher.submit(requests[-1:])
+        requests: list[Request] = []
+        start, octets = 0, as_bytes(out)
+        address = self._dispatcher.buffer.address_of(out)
+        for lba, blocks in (piece for extent in extents for piece in self._split(extent)):
+            nbytes = blocks * self._block_bytes
+            if address is None:
+                region = self._dispatcher.region(blocks)
+                command = Command(Opcode.READ, self.nsid, lba, blocks, region.address, nbytes)
+                request = Request(self.port, command, region, octets[start : start + nbytes])
+            else:
+                command = Command(Opcode.READ, self.nsid, lba, blocks, address + start, nbytes)
+                request = Request(self.port, command, keep=out)
+            requests.append(request)
+            self._dispatcher.submit([request])
             start += nbytes
         return Pending(self._dispatcher, requests, self.name, lambda _: out)
 

@@ -11,7 +11,7 @@ _POINTER, _I64 = ctypes.c_void_p, ctypes.c_int64
 _FUNCTIONS = {
     "flashtrain_encode": (_I64, [_POINTER, _POINTER, _I64, _POINTER]),
     "flashtrain_decode": (ctypes.c_int, [_POINTER, _POINTER, _I64, _I64, _POINTER]),
-    "flashtrain_tiles": (None, [*[_POINTER, _I64], *[_POINTER] * 3, _I64, *[_POINTER] * 2, _I64, _POINTER]),
+    "flashtrain_tiles": (None, [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _I64, _POINTER]),
 }
 
 

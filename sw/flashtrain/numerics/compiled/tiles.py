@@ -27,6 +27,9 @@ STATISTICS = np.dtype([
 ], align=True)  # fmt: skip
 """Statistics of a die's gradients (`Statistics` in tiles.cpp)."""
 
+TILE = np.dtype([("die", "<i8"), ("state", "<i8"), ("gradient", "<i8")])
+"""A tile: the place of its die in the statistics, and the bytes from the first page of a kind to its own."""
+
 _MOST_VALUES = 64
 _FIRST_CONSTANT = len(Input)
 _FIRST_RESULT = _FIRST_CONSTANT + CONSTANT_WORDS
@@ -48,6 +51,23 @@ class _Step(ctypes.Structure):
         ("constant", ctypes.c_float * CONSTANT_WORDS),
         ("operation", _Operation * _MOST_VALUES),
     ]  # fmt: skip
+
+
+class _Pages(ctypes.Structure):
+    """`Pages` in tiles.cpp."""
+
+    _fields_ = [("first", ctypes.c_void_p), *((name, ctypes.c_int64) for name in ("page_bytes", "stride"))]
+
+
+class TilePages:
+    """Pages of tiles in an array, uint8[rows, pages, channels, page_bytes]: a tile has a row of a channel."""
+
+    def __init__(self, pages: Bytes) -> None:
+        rows, of_tile, channels, page_bytes = pages.shape
+        stride = channels * page_bytes
+        self.entry = _Pages(pages.ctypes.data, page_bytes, stride)
+        self.offsets = np.arange(rows)[:, np.newaxis] * of_tile * stride + np.arange(channels) * page_bytes
+        """Of each tile, int64[rows, channels]."""
 
 
 class TileStep:
@@ -79,21 +99,15 @@ class TileStep:
         self._step = step
 
     def run(
-        self,
-        tiles: NDArray[np.int64],
-        dies: NDArray[np.int64],
-        state: Bytes,
-        gradients: Bytes,
-        copies: Bytes,
+        self, tiles: NDArray[np.void], state: TilePages, gradients: TilePages, copy_pages: int,
         statistics: NDArray[np.void],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Step tiles in their order, in place.
 
-        tiles: their numbers; dies: the place in `statistics`, dtype `STATISTICS`, of each; state: uint8[all
-        tiles, page set]; gradients, copies: uint8[all tiles, bytes].
+        tiles: of dtype `TILE`; statistics: of all dies, dtype `STATISTICS`. Copies of the new weights take
+        the place of the first `copy_pages` pages of gradients of each tile, with zeros behind them.
         """
         load_kernels().flashtrain_tiles(
-            ctypes.byref(self._step), len(tiles), tiles.ctypes.data, dies.ctypes.data, state.ctypes.data,
-            state.shape[1] // 4, gradients.ctypes.data, copies.ctypes.data, gradients.shape[1],
-            statistics.ctypes.data,
+            ctypes.byref(self._step), len(tiles), tiles.ctypes.data, ctypes.byref(state.entry),
+            ctypes.byref(gradients.entry), copy_pages, statistics.ctypes.data,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -34,7 +35,7 @@ class Field:
     dtype: torch.dtype
     number: type | None
 
-    @property
+    @cached_property
     def stop(self) -> int:
         return self.start + prod(self.shape) * self.dtype.itemsize
 
@@ -89,7 +90,7 @@ class SampleLayout:
 
     def decode(self, record: np.ndarray) -> Any:
         """The sample from its bytes, with memory of its own."""
-        return _decoded(self._root, torch.from_numpy(record.copy()))
+        return _decoded(self._root, record)
 
 
 def _described(name: str, value: Any, start: int) -> Field | Parts:
@@ -155,10 +156,10 @@ def _unlike(part: Field | Parts, value: Any, number: int) -> DataError:
     return DataError(f"sample {number}{part.name} is {got}; expected {part}, as in sample 0")
 
 
-def _decoded(part: Field | Parts, record: Tensor) -> Any:
+def _decoded(part: Field | Parts, record: np.ndarray) -> Any:
     if isinstance(part, Field):
         # A copy, because a tensor begins at a multiple of its element's size.
-        value = record[part.start : part.stop].clone().view(part.dtype).reshape(part.shape)
+        value = torch.from_numpy(record[part.start : part.stop].copy()).view(part.dtype).reshape(part.shape)
         return value if part.number is None else part.number(value.item())
     values = [_decoded(member, record) for member in part.members]
     if issubclass(part.kind, Mapping):

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -65,19 +66,15 @@ class StoredBytes:
         """
         size = self.block_bytes
         runs = _runs({block for start, stop in ranges for block in range(start // size, -(-stop // size))})
-        buffers = [np.empty(run.blocks * size, np.uint8) for run in runs]
-        reads = [
-            self._reader.read_async(handle, out)
-            for run, buffer in zip(runs, buffers, strict=True)
-            for handle, out in self._parts(run, buffer)
-        ]
-        self._device.wait(reads)
+        buffer = np.empty(sum(run.blocks for run in runs) * size, np.uint8)
+        self._device.wait(self._reads(runs, buffer))
         firsts = [run.first for run in runs]
+        begins = list(accumulate((run.blocks for run in runs), initial=0))
         found = []
         for start, stop in ranges:
             number = bisect_right(firsts, start // size) - 1
-            skipped = firsts[number] * size
-            found.append(buffers[number][start - skipped : stop - skipped])
+            skipped = (firsts[number] - begins[number]) * size
+            found.append(buffer[start - skipped : stop - skipped])
         return found
 
     def drop(self) -> None:
@@ -101,31 +98,40 @@ class StoredBytes:
                     self._writer.drop(pending.result())
             raise
 
-    def _parts(self, run: Run, out: Bytes) -> Iterator[tuple[StoredArray, Bytes]]:
-        """Handles of the run's blocks in each piece, and where they are read to."""
-        size, block, end = self.block_bytes, run.first, run.first + run.blocks
-        while block < end:
-            piece, offset = divmod(block, self._piece_blocks)
-            blocks = min(end - block, self._piece_blocks - offset)
-            start = (block - run.first) * size
-            yield (
-                part_of(self._pieces[piece], offset, blocks, size),
-                out[start : start + blocks * size],
-            )
-            block += blocks
+    def _reads(self, runs: Iterable[Run], out: Bytes) -> list[Pending[NDArray]]:
+        """Begin to read runs, one behind the other in `out`: a read for each generation of their pieces."""
+        size, start, reads = self.block_bytes, 0, []
+        for generation, parts in groupby(self._parts(runs), lambda part: part[0]):
+            extents = tuple(extent for _, extent in parts)
+            stop = start + sum(extent.blocks for extent in extents) * size
+            handle = replace(
+                self._pieces[0], generation=generation, extents=extents, shape=(stop - start,),
+                dtype=np.dtype(np.uint8),
+            )  # fmt: skip
+            reads.append(self._reader.read_async(handle, out[start:stop]))
+            start = stop
+        return reads
+
+    def _parts(self, runs: Iterable[Run]) -> Iterator[tuple[int, Extent]]:
+        """The extents of the blocks of runs, each with its generation."""
+        for block, blocks in runs:
+            while blocks:
+                piece, offset = divmod(block, self._piece_blocks)
+                taken = min(blocks, self._piece_blocks - offset)
+                stored = self._pieces[piece]
+                for extent in _extents_of(stored, offset, taken):
+                    yield stored.generation, extent
+                block, blocks = block + taken, blocks - taken
 
 
-def part_of(stored: StoredArray, first: int, blocks: int, block_bytes: int) -> StoredArray:
-    """A handle of some blocks of an array, as bytes; it gets stale with the array's."""
-    extents = []
+def _extents_of(stored: StoredArray, first: int, blocks: int) -> Iterator[Extent]:
+    """The extents of some blocks of an array."""
     for extent in stored.extents:
         skipped = min(first, extent.blocks)
         taken = min(blocks, extent.blocks - skipped)
         if taken:
-            extents.append(Extent(extent.lba + skipped, taken))
+            yield Extent(extent.lba + skipped, taken)
         first, blocks = first - skipped, blocks - taken
-    shape = (sum(extent.blocks for extent in extents) * block_bytes,)
-    return replace(stored, extents=tuple(extents), shape=shape, dtype=np.dtype(np.uint8))
 
 
 def _pieces(parts: Iterable[Bytes], size: int) -> Iterator[Bytes]:

@@ -80,41 +80,77 @@ struct Statistics {
   float squares[SUMS];
 };
 
-// Step tiles in their order, in place; `tile`: the number of each, `die`: that of its statistics.
-CLONES void flashtrain_tiles(const Step* step, int64_t tiles, const int64_t* tile, const int64_t* die,
-                             float* states, int64_t state_words, const uint8_t* gradients, uint8_t* copies,
-                             int64_t gradient_bytes, Statistics* statistics) {
+// Pages of a kind, state or gradients: `stride` bytes from one of a tile to the next.
+struct Pages {
+  uint8_t* first;
+  int64_t page_bytes, stride;
+};
+
+struct Tile {
+  int64_t die;              // the number of its statistics
+  int64_t state, gradient;  // bytes from the first pages of these kinds to the tile's
+};
+
+}  // extern "C"
+
+namespace {
+
+// Part of the pages of a tile, from byte `at` on.
+template <class Move>
+inline void each_page(const Pages& of, int64_t offset, int64_t at, int64_t bytes, Move move) {
+  for (int64_t done = 0; done < bytes;) {
+    const int64_t page = (at + done) / of.page_bytes, within = (at + done) % of.page_bytes;
+    const int64_t count = bytes - done < of.page_bytes - within ? bytes - done : of.page_bytes - within;
+    move(of.first + offset + page * of.stride + within, done, count);
+    done += count;
+  }
+}
+
+inline void load(const Pages& from, int64_t offset, int64_t at, void* out, int64_t bytes) {
+  each_page(from, offset, at, bytes, [&](const uint8_t* page, int64_t done, int64_t count) {
+    std::memcpy(static_cast<uint8_t*>(out) + done, page, count);
+  });
+}
+
+inline void store(const Pages& to, int64_t offset, int64_t at, const void* data, int64_t bytes) {
+  each_page(to, offset, at, bytes, [&](uint8_t* page, int64_t done, int64_t count) {
+    std::memcpy(page, static_cast<const uint8_t*>(data) + done, count);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+// Step tiles in their order, in place; copies take the place of gradients, which are read before.
+CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Tile* tiles, const Pages* state,
+                             const Pages* gradients, int64_t copy_pages, Statistics* statistics) {
   alignas(64) Block values[MOST_VALUES];
-  const float* operand[MOST_VALUES];
   const int64_t n = step->parameters;
   for (int k = 0; k < step->constants; ++k) {
     for (int i = 0; i < BLOCK; ++i) values[step->first_constant + k][i] = step->constant[k];
   }
-  for (int number = 0; number < MOST_VALUES; ++number) operand[number] = values[number];
-  for (int64_t each = 0; each < tiles; ++each) {
-    float* state = states + tile[each] * state_words;
-    const uint8_t* sent = gradients + tile[each] * gradient_bytes;
-    uint8_t* copy = copies + tile[each] * gradient_bytes;
-    Statistics& own = statistics[die[each]];
+  for (int64_t each = 0; each < count_of_tiles; ++each) {
+    const Tile& tile = tiles[each];
+    Statistics& own = statistics[tile.die];
     uint32_t largest = bits_of(own.largest);
     int64_t nans = 0, infinities = 0;
     alignas(64) float squares[SUMS];
     std::memcpy(squares, own.squares, sizeof squares);
     for (int64_t start = 0; start < n; start += BLOCK) {
       const int count = n - start < BLOCK ? int(n - start) : BLOCK;
-      for (int k = 0; k < step->arrays; ++k) operand[k] = state + k * n + start;
+      for (int k = 0; k < step->arrays; ++k) {
+        load(*state, tile.state, 4 * (k * n + start), values[k], 4 * count);
+      }
       float* g = values[3];
-      switch (step->gradient_format) {
-        case FP32: std::memcpy(g, sent + 4 * start, 4 * count); break;
-        case FP16: {
-          uint16_t halves[BLOCK];
-          std::memcpy(halves, sent + 2 * start, 2 * count);
+      uint16_t halves[BLOCK];
+      if (step->gradient_format == FP32) {
+        load(*gradients, tile.gradient, 4 * start, g, 4 * count);
+      } else {
+        load(*gradients, tile.gradient, 2 * start, halves, 2 * count);
+        if (step->gradient_format == FP16) {
           for (int i = 0; i < count; ++i) g[i] = from_float16(halves[i]);
-          break;
-        }
-        default: {
-          uint16_t halves[BLOCK];
-          std::memcpy(halves, sent + 2 * start, 2 * count);
+        } else {
           for (int i = 0; i < count; ++i) g[i] = canonical(float_of(uint32_t(halves[i]) << 16));
         }
       }
@@ -134,8 +170,8 @@ CLONES void flashtrain_tiles(const Step* step, int64_t tiles, const int64_t* til
       for (int k = 0; i + k < count; ++k) squares[k] = __builtin_fmaf(g[i + k], g[i + k], squares[k]);
       for (int o = 0; o < step->operations; ++o) {
         const Operation& operation = step->operation[o];
-        const float *a = operand[operation.operands[0]], *b = operand[operation.operands[1]];
-        const float* c = operand[operation.operands[2]];
+        const float *a = values[operation.operands[0]], *b = values[operation.operands[1]];
+        const float* c = values[operation.operands[2]];
         float* __restrict result = values[step->first_result + o];
         switch (operation.op) {
           case MUL: for (int i = 0; i < count; ++i) result[i] = canonical(a[i] * b[i]); break;
@@ -147,19 +183,24 @@ CLONES void flashtrain_tiles(const Step* step, int64_t tiles, const int64_t* til
         }
       }
       for (int k = 0; k < step->arrays; ++k) {
-        std::memcpy(state + k * n + start, operand[step->outputs[k]], 4 * count);
+        store(*state, tile.state, 4 * (k * n + start), values[step->outputs[k]], 4 * count);
       }
-      const float* w = operand[step->outputs[0]];
+      const float* w = values[step->outputs[0]];
+      if (step->copy_format == FP16) {
+        for (int i = 0; i < count; ++i) halves[i] = to_float16(w[i]);
+      } else if (step->copy_format == BF16) {
+        for (int i = 0; i < count; ++i) halves[i] = to_bfloat16(w[i]);
+      }
       if (step->copy_format != FP32) {
-        uint16_t halves[BLOCK];
-        if (step->copy_format == FP16) {
-          for (int i = 0; i < count; ++i) halves[i] = to_float16(w[i]);
-        } else {
-          for (int i = 0; i < count; ++i) halves[i] = to_bfloat16(w[i]);
-        }
-        std::memcpy(copy + 2 * start, halves, 2 * count);
+        const int64_t room = copy_pages * gradients->page_bytes - 2 * start;
+        if (room > 0) store(*gradients, tile.gradient, 2 * start, halves, room < 2 * count ? room : 2 * count);
       }
     }
+    const int64_t copied = step->copy_format == FP32 ? 0 : 2 * n;
+    const int64_t rest = copy_pages * gradients->page_bytes - copied;
+    each_page(*gradients, tile.gradient, copied, rest, [](uint8_t* page, int64_t, int64_t count) {
+      std::memset(page, 0, count);
+    });
     for (int k = 0; k < SUMS; ++k) own.squares[k] = canonical(squares[k]);
     own.largest = float_of(largest);
     own.nans += nans, own.infinities += infinities, own.tiles += 1;
