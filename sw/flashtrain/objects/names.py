@@ -67,12 +67,11 @@ class Names:
         with self._session.lock:
             was_open = self._session.is_open
             try:
-                self._sync()
+                self._take_in()
             except ConnectionError:
                 if not was_open:
                     raise
-                self._sync()  # the connection had ended while it was idle
-            self._leases.observe(self.state)
+                self._take_in()  # the connection had ended while it was idle
             self._synced = time.monotonic()
             return self.state
 
@@ -81,6 +80,11 @@ class Names:
         """Whether the connection answered a moment ago; whether the names are old shows in the log."""
         known = self._log is not None and self._number == self._session.number
         return known and time.monotonic() - self._synced < _FRESH_SECONDS
+
+    def _take_in(self) -> None:
+        """Read what is new, and look which clients live."""
+        self._sync()
+        self._leases.observe(self.state)
 
     def _sync(self) -> None:
         stream = self._find()
