@@ -24,7 +24,7 @@ _ERRORS = "flashtrain.plain"
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """What stands for characters that a stream's encoding does not have; an escape if nothing is alike."""
+    """Replacement for characters that a stream's encoding does not have; an escape if nothing is alike."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].translate(_PLAIN)
