@@ -35,7 +35,7 @@ need() {
 }
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || need python3 "Python 3.11 or later"
 has_venv() { "$python" -c 'import venv, ensurepip' 2>/dev/null; }
-has_compiler() { have c++ || have g++ || have clang++; }
+has_compiler() { have "${CXX:-c++}" || have g++ || have clang++; }
 has_venv || install python3-venv
 has_venv || need python3-venv "Python's venv module"
 has_compiler || install g++
