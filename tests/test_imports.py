@@ -4,7 +4,7 @@ reading <- spec, and all that read files of others.
 spec <- rtl;  spec <- native <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
-training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
+training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- stress;
 spec <- sweep <- cli;  native <- qemu <- linux.
 spec <- cdriver.
 spec <- writing, and all that write files.
@@ -56,7 +56,7 @@ ALLOWED = {
     "inspection": {"spec", "numerics", "host", "training", "checkpoint", "writing"},
     "sweep": {"reading", "spec", "writing"},
     "sim": {"reading", "spec", "rtl", "native", "numerics", "host", "model", "training", "perf", "writing"},
-    "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "sim"},
+    "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "inspection", "sim"},
     "qemu": {"spec", "native"},
     "linux": {"spec", "qemu"},
     "cli": {

@@ -12,7 +12,17 @@ from flashtrain.cli.main import main
 from flashtrain.host import open_device
 from flashtrain.host.image import open_image
 from flashtrain.spec import preset
-from flashtrain.spec.image import HEADER, HEADER_AT, ImageHeader, opened, sealed
+from flashtrain.spec.image import (
+    CLOCK,
+    CLOCK_AT,
+    HEADER,
+    HEADER_AT,
+    NODE,
+    NODE_AT,
+    ImageHeader,
+    opened,
+    sealed,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "device.md"
 
@@ -102,6 +112,45 @@ def test_a_scrub_with_a_lost_page_ends_with_1(tmp_path, capsys):
     assert main(["device", "health", str(path)]) == 0
     assert main(["device", "health", str(path), "--scrub"]) == 1
     assert re.search(r"^trained +0 .* 1$", capsys.readouterr().out, re.MULTILINE)
+
+
+def _write(path, at, raw):
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(raw)
+
+
+@pytest.mark.parametrize("section", [*SECTIONS, None])
+@pytest.mark.parametrize(
+    ("at", "raw", "message", "content"),
+    [
+        (CLOCK_AT, sealed(CLOCK, CLOCK_AT, float("inf")), "the clock: seconds is inf; expected", True),
+        (NODE_AT, sealed(NODE, NODE_AT, b"[" * 4000), "table of streams .*; its content is not known", False),
+    ],
+    ids=["clock", "node"],
+)
+def test_damage_is_named_and_all_else_is_reported(section, at, raw, message, content, tmp_path, capsys):
+    path = tmp_path / "flash.img"
+    with open_device("tiny", node="store", image=path) as device:
+        device.catalog["weights"] = np.ones(100)
+        device.shutdown()
+    _write(path, at, raw)
+    before = path.read_bytes()
+    assert main(["device", *([section] if section else []), str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert err.count("\n") == 1 and re.search(f"^flashtrain device: {path}.*{message}", err)
+    known = {
+        "catalog": "weights",
+        "zones": "CLOSED",
+        "streams": "trained",
+        "journal": "number",
+        None: "CLOSED",
+    }
+    part = "bad blocks" if section == "health" else known[section] if content else "not known"
+    assert part in out and path.read_bytes() == before
+    assert main(["device", str(path), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["damage"]) == 1 and (document["zones"] is not None) is content
 
 
 def _text(path):

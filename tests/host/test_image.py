@@ -23,10 +23,10 @@ from flashtrain.host import (
 )
 from flashtrain.host.image import open_image
 from flashtrain.host.image.page_cells import PageCells
+from flashtrain.host.image.places import PageRun
 from flashtrain.model import ModelLink
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.image import (
-    BLOCKS_AT,
     HEADER,
     HEADER_AT,
     MAGIC,
@@ -231,8 +231,8 @@ def test_a_newer_version(image):
     refused(image, ImageMismatch, "format version 2; expected at most 1: a newer program made it")
 
 
-@pytest.mark.parametrize("at", [HEADER_AT + 13, HEADER_AT + HEADER.size - 1, BLOCKS_AT + 2])
-def test_damaged_records(image, at):
+@pytest.mark.parametrize("at", [HEADER_AT + 13, HEADER_AT + HEADER.size - 1])
+def test_a_damaged_header(image, at):
     flip(image, at)
     refused(image, ImageDamaged, "checksum")
 
@@ -332,14 +332,18 @@ def test_no_room_for_a_new_image(path, monkeypatch):
 def test_cells_and_back(seed):
     random = np.random.default_rng(seed)
     cells = PageCells(ECC)
-    data = random.integers(0, 256, ECC.geometry.page_bytes, dtype=np.uint8).tobytes()
-    identity = random.bytes(16)
-    raw = bytearray(cells.encode(data, identity, 3, 1))
-    assert cells.decode(bytes(raw), 3, 1, correct=False) == (data, identity)
+    pages = random.integers(0, 256, (2, ECC.geometry.page_bytes), dtype=np.uint8)
+    identities = random.integers(0, 256, (2, 16), dtype=np.uint8)
+    encoded = cells.encode(pages, identities, 2, 1)
+    for number, one in enumerate(encoded):
+        data, identity = pages[number].tobytes(), identities[number].tobytes()
+        assert cells.decode(one.tobytes(), 2 + number, 1, correct=False) == (data, identity)
+    raw = bytearray(encoded[1])
     for bit in random.choice(8 * ECC.bus_page_bytes, ECC.code_strength, replace=False):
         raw[bit // 8] ^= 1 << bit % 8
     assert cells.decode(bytes(raw), 3, 1, correct=True) == (data, identity)
-    assert cells.decode(cells.encode(data, None, 3, 1), 3, 1, correct=True)[1] != identity
+    erased = cells.encode(pages[1:], None, 3, 1)[0].tobytes()
+    assert cells.decode(erased, 3, 1, correct=True)[1] != identity
 
 
 @pytest.mark.parametrize(("zeros", "lost"), [(2, False), (60, True)])
@@ -350,7 +354,7 @@ def test_torn_pages(path, zeros, lost):
     with looked_at(path, ECC) as image:
         bits = np.unpackbits(np.frombuffer(image.cells(number, page), np.uint8))
         bits[np.flatnonzero(bits == 0)[:zeros]] = 1
-        image.program(number, page, np.packbits(bits).tobytes(), 0.0, PageState.TORN)
+        image.program([PageRun.of(number, page, np.packbits(bits).tobytes())], 0.0, PageState.TORN)
         assert not list(image.damaged_pages())
     with open_device(ECC, image=path) as device:
         if lost:

@@ -63,7 +63,7 @@ def spoilt_image(worn_image, copy_of):
     """With a wrong bit, which the code corrects, and a page with too many, in zone 0 of the inputs."""
     path = copy_of(worn_image)
     with inspected(path) as image:
-        zone = next(zone for zone in inspect(image).zones if zone.stream == "inputs")
+        zone = next(zone for zone in inspect(image).content.zones if zone.stream == "inputs")
     assert zone.zone == 0 and zone.physical is not None
     _, view = view_image(path)
     block = view.layout.block(1, 0, 1, zone.physical)

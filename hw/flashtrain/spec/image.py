@@ -7,6 +7,7 @@ it as a whole. A record of zeros, such as a sparse file has, is that of an untou
 import struct
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
+from functools import cached_property
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -43,6 +44,14 @@ BLOCK = struct.Struct("<4I")
 """`BlockRecord`, and the CRC."""
 PAGE = struct.Struct("<IIdI8xI")
 """`PageRecord`, and the CRC."""
+
+
+MOST_SECONDS = 1 << 53
+"""Of a clock or a time: whole seconds up to here are exact in a 64-bit float."""
+MOST_COUNT = 1 << 31
+"""Of erases and reads of a block: room for as many again before the field ends."""
+MOST_GENERATION = 1 << 62
+"""Of generations, drops and releases of handles."""
 
 
 class ImageHeader(NamedTuple):
@@ -144,28 +153,28 @@ class ImageLayout:
 
     geometry: Geometry
 
-    @property
+    @cached_property
     def block_count(self) -> int:
         return self.geometry.superpage * self.geometry.blocks
 
-    @property
+    @cached_property
     def streams_at(self) -> int:
         return BLOCKS_AT + _rounded(self.block_count * BLOCK.size)
 
-    @property
+    @cached_property
     def zones_at(self) -> int:
         """Of the drops of single zones, by stream."""
         return self.streams_at + _rounded(MAX_STREAMS * STREAM.size)
 
-    @property
+    @cached_property
     def pages_at(self) -> int:
         return self.zones_at + _rounded(MAX_STREAMS * self.geometry.zones * ZONE.size)
 
-    @property
+    @cached_property
     def cells_at(self) -> int:
         return self.pages_at + _rounded(self.block_count * self.geometry.pages * PAGE.size)
 
-    @property
+    @cached_property
     def cells_of_block(self) -> int:
         """Bytes from the cells of one block to those of the next, so that each can be freed."""
         return _rounded(self.geometry.pages * self.geometry.raw_page_bytes)

@@ -6,6 +6,7 @@ from typing import Any
 
 from flashtrain.reading import json_value
 
+from .errors import require
 from .streams import Access, Codec, Expired, NodeTable, Persistency, Retention, Stream
 
 _ENUMS = {"persistency": Persistency, "retention": Retention, "codec": Codec, "expired": Expired}
@@ -21,6 +22,7 @@ def node_of(text: str) -> NodeTable:
     """The table of a text of limited length; ValueError, KeyError or TypeError if it is none, ConfigError if
     its values are impossible."""
     document = json_value(text)
+    require(isinstance(document["name"], str), "node.name", document["name"], "a text")
     return NodeTable(document["name"], tuple(_stream(fields) for fields in document["streams"]))
 
 
@@ -40,6 +42,7 @@ def _fields(stream: Stream) -> dict[str, Any]:
 
 def _stream(fields: dict[str, Any]) -> Stream:
     values = dict(fields)
+    require(isinstance(values["name"], str), "stream.name", values["name"], "a text")
     for key, enum in _ENUMS.items():
         values[key] = enum[values[key]]
     for port in _PORTS:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Summary(NamedTuple):
-    """The purpose of a command, as a line of the help, and the module with its `COMMAND`."""
+    """What a command is for, in a line of the help, and the module with its `COMMAND`."""
 
     module: str
     text: str
@@ -55,6 +55,9 @@ COMMANDS = {
         "powercut", "cut the power at random cycles of training runs, and look for lost data"
     ),
     "kill": Summary("kill", "kill processes whose flash is in an image, and look for lost data"),
+    "damage": Summary(
+        "damage", "damage images of a flash, and look for wrong bytes and errors that are no message"
+    ),
     "build": Summary("build", "compile simulators ahead of need; show and clean the cache that keeps them"),
     "info": Summary("info", "geometry, bounds, memories and streams of a configuration"),
 }

@@ -1,13 +1,13 @@
 """The journal of a device, and its arrays and checkpoints by name, as text."""
 
-from flashtrain.inspection import Inspection
+from flashtrain.inspection import Content
 
 from .console import table
 from .device_values import duration, note_text
 
 
-def journal_text(found: Inspection) -> str:
-    journal = found.journal
+def journal_text(content: Content) -> str:
+    journal = content.journal
     if journal.stream is None:
         return "the node has no journal"
     lines = [
@@ -47,8 +47,8 @@ def journal_text(found: Inspection) -> str:
     )
 
 
-def catalog_text(found: Inspection) -> str:
-    catalog = found.catalog
+def catalog_text(content: Content) -> str:
+    catalog = content.catalog
     parts = []
     if catalog.arrays:
         rows = [
@@ -62,7 +62,7 @@ def catalog_text(found: Inspection) -> str:
     elif catalog.streams:
         parts.append(f"no arrays in the catalogue of stream {', '.join(catalog.streams)}")
     else:
-        parts.append(f"node {found.image.node['name']} has no catalogue of arrays")
+        parts.append("the node has no catalogue of arrays")
     if catalog.checkpoints:
         rows = [
             (

@@ -21,7 +21,7 @@ def health_text(health: Health) -> str:
         ("percentage used", percent(health.percentage_used)),
         ("most worn block", classes),
         ("erases", wear_text(health.erases)),
-        ("physical zones", f"{health.zones}: {health.free_zones} free, {health.stale_zones} stale"),
+        ("physical zones", _zones(health)),
         ("spare blocks", _spares(health)),
         ("bad blocks", _bad(health)),
         (
@@ -30,7 +30,10 @@ def health_text(health: Health) -> str:
         ),
         ("pages cut short", str(health.torn_pages)),
         ("reads of a block", f"{health.most_reads:,} at most since its erase"),
-        ("expired data", ", ".join(health.expired_streams) or "none"),
+        (
+            "expired data",
+            _expired(health),
+        ),
     ]
     parts = ["\n".join(f"{name:<18}{value}" for name, value in rows), _dies(health)]
     if health.bad_blocks:
@@ -80,9 +83,21 @@ def verdict(health: Health) -> str:
     )
 
 
+def _expired(health: Health) -> str:
+    return "-" if health.expired_streams is None else ", ".join(health.expired_streams) or "none"
+
+
+def _zones(health: Health) -> str:
+    if health.free_zones is None:
+        return f"{health.zones}"
+    return f"{health.zones}: {health.free_zones} free, {health.stale_zones} stale"
+
+
 def _spares(health: Health) -> str:
     if not health.spares:
         return "none on this device"
+    if health.spares_in_use is None:
+        return f"{health.spares}"
     return (
         f"{health.spares_in_use} of {health.spares} in use, {health.least_spares_left} left on the plane"
         " with the fewest"

@@ -1,9 +1,12 @@
 """A device, its zones and its streams as text."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 from flashtrain.inspection import Inspection
+from flashtrain.inspection.journal import Journal
 from flashtrain.inspection.streams import StreamUse
 from flashtrain.inspection.zones import Zone
 from flashtrain.spec import ZoneState
@@ -14,13 +17,8 @@ from .device_values import duration, note_text, percent, wear_text
 
 
 def overview_text(found: Inspection) -> str:
-    facts, health = found.image, found.health
+    facts, content = found.image, found.content
     g = facts.geometry
-    states = ", ".join(
-        f"{sum(zone.state == state.name for zone in found.zones)} {state.name}"
-        for state in ZoneState
-        if any(zone.state == state.name for zone in found.zones)
-    )
     code = f"{facts.code_strength} bits in each KiB" if facts.code_strength else "none"
     shape = (
         f"{g['channels']} channels x {g['dies']} dies x {g['planes']} planes x {g['blocks']} blocks"
@@ -32,13 +30,22 @@ def overview_text(found: Inspection) -> str:
         ("device", f"{facts.configuration}: {shape}"),
         ("capacity", f"{byte_count(facts.capacity_bytes)} in {g['blocks'] - g['spare_blocks']} zones"),
         ("correction", f"{code}; {'a' if facts.randomizer else 'no'} randomizer"),
-        ("node", f"{facts.node['name']}, {len(found.streams)} streams"),
+        ("node", _node(facts.node)),
         ("clock", duration(facts.clock_seconds)),
-        ("zones", states),
-        ("shutdown", _shutdown(found)),
-        ("health", verdict(health)),
+        ("zones", "not known" if content is None else _states(content.zones)),
+        ("shutdown", "not known" if content is None else _shutdown(content.journal)),
+        ("health", verdict(found.health)),
     )
     return table(("", ""), [*rows], left=2).strip()
+
+
+def _node(node: dict[str, Any] | None) -> str:
+    return "not known" if node is None else f"{node['name']}, {len(node['streams'])} streams"
+
+
+def _states(zones: Sequence[Zone]) -> str:
+    counts = Counter(zone.state for zone in zones)
+    return ", ".join(f"{counts[state.name]} {state.name}" for state in ZoneState if counts[state.name])
 
 
 def zones_text(zones: Sequence[Zone]) -> str:
@@ -97,8 +104,8 @@ def _alone(zone: Zone) -> int | None:
     return None if zone.state == ZoneState.EMPTY.name and zone.physical is None else zone.zone
 
 
-def _shutdown(found: Inspection) -> str:
-    record = found.journal.record
-    if found.journal.clean:
+def _shutdown(journal: Journal) -> str:
+    record = journal.record
+    if journal.clean:
         return f"clean, journal record {record.number if record else '-'}"
     return f"not clean, journal record {record.number}" if record else "not clean, no journal record"

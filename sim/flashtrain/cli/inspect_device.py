@@ -5,7 +5,16 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from flashtrain.inspection import Inspected, Inspection, InspectionError, Scrub, inspect, inspected
+from flashtrain.inspection import (
+    Content,
+    Inspected,
+    Inspection,
+    InspectionError,
+    Recovered,
+    Scrub,
+    inspect,
+    inspected,
+)
 from flashtrain.inspection import link_scrub as scrub_through
 from flashtrain.inspection import scrub as scrub_file
 from flashtrain.inspection.scrub import FILE
@@ -20,19 +29,23 @@ from .device_overview import overview_text, streams_text, zones_text
 from .links import LINKS, announced
 from .outputs import figure_file
 
-UNCORRECTABLE = 1
+DAMAGED = 1
 
-SECTIONS: dict[str, tuple[str, Callable[[Inspection], str]]] = {
+_OF_CONTENT: dict[str, tuple[str, Callable[[Content], str]]] = {
     "zones": ("each zone: state, write pointer, physical zone, erases, age", lambda f: zones_text(f.zones)),
     "streams": ("each stream: room, wear, ages, generation, note", lambda f: streams_text(f.streams)),
-    "health": ("endurance used, spares, bad blocks, erases by die", lambda f: health_text(f.health)),
     "journal": ("the newest record, and what a recovery keeps", journal_text),
     "catalog": ("arrays by name, and checkpoints", catalog_text),
 }
 
 
+SECTIONS = {name: summary for name, (summary, _) in _OF_CONTENT.items()} | {
+    "health": "endurance used, spares, bad blocks, erases by die"
+}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    summaries = "; ".join(f"{name}: {summary}" for name, (summary, _) in SECTIONS.items())
+    summaries = "; ".join(f"{name}: {summary}" for name, summary in SECTIONS.items())
     parser.add_argument(
         "section", nargs="?", choices=list(SECTIONS), metavar="SECTION",
         help=f"{summaries} (default: an overview)",
@@ -76,7 +89,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.figure is not None:
         console.say(f"\n{options.figure}")
     console.document(_document(options.section, found, scrub))
-    return UNCORRECTABLE if scrub is not None and scrub.all.uncorrectable else 0
+    for damage in found.damage:
+        console.error(f"flashtrain device: {damage}")
+    return DAMAGED if found.damage or (scrub is not None and scrub.all.uncorrectable) else 0
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -88,16 +103,21 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _text(section: str | None, found: Inspection) -> str:
+    if section == "health":
+        return health_text(found.health)
+    overview = "" if section else overview_text(found)
+    if found.content is None:
+        return overview or f"{section}: not known"
     if section is not None:
-        return SECTIONS[section][1](found)
-    return f"{overview_text(found)}\n\n{streams_text(found.streams)}"
+        return _OF_CONTENT[section][1](found.content)
+    return f"{overview}\n\n{streams_text(found.content.streams)}"
 
 
 def _document(section: str | None, found: Inspection, scrub: Scrub | None) -> dict[str, object]:
     """All sections, or one; with the facts of the image in any case."""
-    document = asdict(found)
+    document = found.document()
     if section is not None:
-        keys = ["image", section] + (["physical_zones"] if section == "zones" else [])
+        keys = ["image", "damage", section] + (["physical_zones"] if section == "zones" else [])
         document = {key: document[key] for key in keys}
     if scrub is not None:
         document["scrub"] = asdict(scrub)
@@ -107,6 +127,8 @@ def _document(section: str | None, found: Inspection, scrub: Scrub | None) -> di
 def _scrub(image: Inspected, link: str, console: Console) -> Scrub:
     if link == FILE:
         return scrub_file(image, console.progress)
+    if not isinstance(image, Recovered):
+        raise InspectionError(f"--link {link} reads zones, and {image.damage[-1]}; expected --link {FILE}")
     factory = announced(LINKS[link], console.step)
     return scrub_through(image, link, factory, memory_bytes(image.config), console.progress)
 
@@ -119,7 +141,7 @@ COMMAND = Command(
   flashtrain device health flash.img --scrub --link rtl     the same reads by the controller, with retries
   flashtrain device journal flash.img --json                as one document (docs/device.md)
 
-Exit code 1 if --scrub finds an uncorrectable page.
+Exit code 1 if a part of the image is damaged, or if --scrub finds an uncorrectable page.
 """,
     add_arguments=add_arguments,
     run=run,

@@ -4,15 +4,17 @@
 """
 
 from .errors import InspectionError
-from .inspected import Inspected, inspected
-from .inspection import Inspection, inspect
+from .inspected import Inspected, Recovered, inspected
+from .inspection import Content, Inspection, inspect
 from .link_scrub import link_scrub
 from .scrub import Scrub, scrub
 
 __all__ = [
+    "Content",
     "Inspected",
     "Inspection",
     "InspectionError",
+    "Recovered",
     "Scrub",
     "inspect",
     "inspected",

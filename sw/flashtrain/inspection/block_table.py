@@ -19,6 +19,7 @@ class BlockTable:
     - flags: `BlockFlag`.
     - pages, torn: programmed pages since the last erase, and those whose program or erase was cut short.
     - oldest: the time of the oldest of these programs, in seconds; NaN without pages.
+    - damaged: records of pages, of all blocks together, whose checksum or content is wrong.
     """
 
     geometry: Geometry
@@ -28,6 +29,7 @@ class BlockTable:
     pages: NDArray[np.uint16]
     torn: NDArray[np.uint16]
     oldest: NDArray[np.float64]
+    damaged: int
 
     @classmethod
     def read(cls, image: FlashImage) -> "BlockTable":
@@ -35,14 +37,17 @@ class BlockTable:
         shape = (g.channels, g.dies, g.planes, g.blocks)
         erases, reads, flags = (np.zeros(shape, np.uint32) for _ in range(3))
         pages, torn, oldest = np.zeros(shape, np.uint16), np.zeros(shape, np.uint16), np.full(shape, np.nan)
+        damaged = 0
         for number, record in image.used_blocks():
             erases.flat[number], reads.flat[number], flags.flat[number] = record
         for number in image.blocks_with_pages():
-            if stored := image.pages(number):
-                pages.flat[number] = len(stored)
-                torn.flat[number] = sum(page.record.state == PageState.TORN for page in stored)
-                oldest.flat[number] = min(page.record.time for page in stored)
-        return cls(g, erases, reads, flags, pages, torn, oldest)
+            stored = image.pages(number)
+            whole = [page.record for page in stored if not page.damaged]
+            damaged += len(stored) - len(whole)
+            pages.flat[number] = len(stored)
+            torn.flat[number] = sum(record.state == PageState.TORN for record in whole)
+            oldest.flat[number] = min((record.time for record in whole), default=np.nan)
+        return cls(g, erases, reads, flags, pages, torn, oldest, damaged)
 
     def column(self, column: int) -> tuple[int, int, int]:
         """Channel, die and plane of a column: the offset of its first page in a zone."""

@@ -1,6 +1,7 @@
 """The named content of an image: arrays of catalogues, and checkpoints."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from flashtrain.checkpoint.pins.pin_note import PinNote
@@ -8,10 +9,10 @@ from flashtrain.checkpoint.stores.stream_catalogue import MAGIC as CHECKPOINTS
 from flashtrain.checkpoint.stores.stream_catalogue import unpack
 from flashtrain.host import Catalog
 from flashtrain.host.catalog.segment import MAGIC as ARRAYS
-from flashtrain.spec import Access, Port, Stream
+from flashtrain.spec import Access, FlashtrainError, Port, Stream
 from flashtrain.spec.streams import CATALOG
 
-from .inspected import Inspected
+from .inspected import Recovered
 
 
 @dataclass(frozen=True)
@@ -47,24 +48,35 @@ class Catalogue:
     checkpoints: list[NamedCheckpoint]
 
 
-def catalogue(image: Inspected) -> Catalogue:
-    """The entries; :class:`CatalogError` for an index that is damaged."""
+def catalogue(image: Recovered) -> Catalogue:
+    """The entries. A part that is damaged is left out, and is a line of `image.damage`."""
     streams, arrays, checkpoints = [], [], []
     for stream in image.node.streams:
         note = _note(image, stream)
         if stream.name == CATALOG or note.startswith(ARRAYS):
             streams.append(stream.name)
-            arrays += _arrays(image, stream)
-        checkpoints += _checkpoints(stream, note)
+            with _damage_of(image, stream, "arrays"):
+                arrays += _arrays(image, stream)
+        with _damage_of(image, stream, "checkpoints"):
+            checkpoints += _checkpoints(stream, note)
     return Catalogue(streams, arrays, checkpoints)
 
 
-def _note(image: Inspected, stream: Stream) -> bytes:
+@contextmanager
+def _damage_of(image: Recovered, stream: Stream, what: str) -> Iterator[None]:
+    """Note an error of this block as damage."""
+    try:
+        yield
+    except FlashtrainError as error:
+        image.damage.append(f"{image.path}: the {what} of stream {stream.name}: {error}")
+
+
+def _note(image: Recovered, stream: Stream) -> bytes:
     record = image.report.record
     return b"" if record is None else record.stream(stream.nsid).note
 
 
-def _arrays(image: Inspected, stream: Stream) -> Iterator[NamedArray]:
+def _arrays(image: Recovered, stream: Stream) -> Iterator[NamedArray]:
     port = next(port for port in Port if Access.READ in stream.access(port))
     catalog = Catalog(image.device.stream(stream.name, port))
     for name in catalog.names():

@@ -16,8 +16,9 @@ from flashtrain.spec import ZoneState
 from flashtrain.spec.image import BlockFlag
 from flashtrain.writing.figure import save_figure
 
+from .errors import InspectionError
 from .inspected import Inspected
-from .inspection import Inspection
+from .inspection import Content, Inspection
 from .physical_zones import BAD, PhysicalZone, Use
 from .zones import Zone
 
@@ -39,9 +40,15 @@ _NUMBERED = 64  # device's zones up to which each has its number
 
 
 def draw_zones(image: Inspected, found: Inspection, path: Path) -> None:
-    """Draw the picture; :class:`OutputError` if the file cannot be written."""
-    per_row = 32 if len(found.zones) <= 2 * _NUMBERED else 64
-    rows = _rows(found, per_row)
+    """Draw the picture.
+
+    :class:`InspectionError` if the content is not known; :class:`OutputError` if the file cannot be written.
+    """
+    content = found.content
+    if content is None:
+        raise InspectionError(f"{path}: no picture without zones: {found.damage[-1]}")
+    per_row = 32 if len(content.zones) <= 2 * _NUMBERED else 64
+    rows = _rows(content, per_row)
     planes = image.blocks.erases.shape[0] * image.blocks.erases.shape[1] * image.blocks.erases.shape[2]
     heights = [0.24 * len(rows) + 0.2, 0.22, min(4.5, max(1.6, 0.09 * planes))]
     figure = Figure(figsize=(_WIDTH, sum(heights) + 2.6), layout="constrained")
@@ -49,21 +56,21 @@ def draw_zones(image: Inspected, found: Inspection, path: Path) -> None:
     logical, strip, blocks = figure.subplots(3, 1, height_ratios=heights)
     facts = found.image
     figure.suptitle(
-        f"{Path(facts.path).name}: {facts.configuration}, node {facts.node['name']},"
+        f"{Path(facts.path).name}: {facts.configuration}, node {facts.node and facts.node['name']},"
         f" {facts.geometry['blocks']} blocks on each of {planes} planes",
         fontsize=11, x=0.01, ha="left",
     )  # fmt: skip
-    _draw_logical(logical, rows, len(found.zones) <= _NUMBERED)
-    _draw_strip(strip, found.physical_zones, [stream.name for stream in found.streams])
+    _draw_logical(logical, rows, len(content.zones) <= _NUMBERED)
+    _draw_strip(strip, content.physical_zones, [stream.name for stream in content.streams])
     _draw_blocks(figure, blocks, image)
     save_figure(figure, path, dpi=130)
 
 
-def _rows(found: Inspection, per_row: int) -> list[tuple[str, Sequence[Zone]]]:
+def _rows(content: Content, per_row: int) -> list[tuple[str, Sequence[Zone]]]:
     """Rows of zones, each of one stream; the first one of a stream has its name."""
     rows = []
-    for stream in found.streams:
-        own = [zone for zone in found.zones if zone.nsid == stream.nsid]
+    for stream in content.streams:
+        own = [zone for zone in content.zones if zone.nsid == stream.nsid]
         rows += [("" if at else stream.name, own[at : at + per_row]) for at in range(0, len(own), per_row)]
     return rows
 

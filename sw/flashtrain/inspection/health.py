@@ -8,7 +8,7 @@ import numpy as np
 from flashtrain.spec.image import BlockFlag
 from flashtrain.spec.streams import Retention
 
-from .inspected import Inspected
+from .inspected import Inspected, Recovered
 from .physical_zones import PhysicalZone, Use
 from .streams import StreamUse
 from .wear import Wear
@@ -40,7 +40,7 @@ class BadBlock:
 
 @dataclass(frozen=True)
 class Health:
-    """The health of all blocks.
+    """The health of all blocks; a value that depends on the content is None if that is not known.
 
     - percentage_used: of the endurance, for the stream with the highest part, as NVMe counts it.
     - class_used: the same of the most worn block, if its data were of this retention class.
@@ -52,55 +52,64 @@ class Health:
     - expired_streams: those with data past their retention class.
     """
 
-    percentage_used: float
+    percentage_used: float | None
     class_used: dict[str, float]
     erases: Wear
     zones: int
-    free_zones: int
-    stale_zones: int
+    free_zones: int | None
+    stale_zones: int | None
     spares: int
-    spares_in_use: int
-    least_spares_left: int
+    spares_in_use: int | None
+    least_spares_left: int | None
     hung_dies: list[dict[str, int]]
     torn_pages: int
     most_reads: int
-    expired_streams: list[str]
+    expired_streams: list[str] | None
     bad_blocks: list[BadBlock]
     planes: list[PlaneWear]
 
 
-def health(image: Inspected, physical: Sequence[PhysicalZone], streams: Sequence[StreamUse]) -> Health:
+def health(
+    image: Inspected, physical: Sequence[PhysicalZone] | None, streams: Sequence[StreamUse] | None
+) -> Health:
     g, blocks = image.config.geometry, image.blocks
     wear = Wear.of(blocks.erases)
     bad = _bad_blocks(image)
-    used = _spares_in_use(image)
-    in_plane = np.zeros((g.channels, g.dies, g.planes), int)
-    for _, column in used:
-        in_plane[blocks.column(column)] += 1
+    used = _spares_in_use(image) if isinstance(image, Recovered) else None
     return Health(
-        percentage_used=max((stream.endurance_used or 0.0 for stream in streams), default=0.0),
+        percentage_used=None
+        if streams is None
+        else max((one.endurance_used or 0.0 for one in streams), default=0.0),
         class_used={retention.name: wear.used(retention) for retention in Retention},
         erases=wear,
         zones=g.zones,
-        free_zones=sum(zone.use is Use.FREE for zone in physical),
-        stale_zones=sum(zone.use is Use.STALE for zone in physical),
+        free_zones=None if physical is None else sum(zone.use is Use.FREE for zone in physical),
+        stale_zones=None if physical is None else sum(zone.use is Use.STALE for zone in physical),
         spares=g.spare_blocks * g.superpage,
-        spares_in_use=len(used),
-        least_spares_left=int(g.spare_blocks - in_plane.max()),
+        spares_in_use=None if used is None else len(used),
+        least_spares_left=None if used is None else _least_left(image, used),
         hung_dies=[{"channel": channel, "die": die} for channel, die in image.hung],
         torn_pages=int(blocks.torn.sum()),
         most_reads=int(blocks.reads.max()),
-        expired_streams=[one.name for one in streams if (one.oldest_seconds or 0) >= one.limit_seconds],
+        expired_streams=None
+        if streams is None
+        else [one.name for one in streams if (one.oldest_seconds or 0) >= one.limit_seconds],
         bad_blocks=bad,
         planes=_planes(image, bad),
     )
 
 
+def _least_left(image: Inspected, used: set[tuple[int, int]]) -> int:
+    """Unused spare blocks of the plane with the fewest."""
+    g = image.config.geometry
+    in_plane = np.zeros((g.channels, g.dies, g.planes), int)
+    for _, column in used:
+        in_plane[image.blocks.column(column)] += 1
+    return int(g.spare_blocks - in_plane.max())
+
+
 def _bad_blocks(image: Inspected) -> list[BadBlock]:
-    replaced = {(one.channel, one.die, one.plane, one.block): one.replacement for one in image.report.bad}
-    for owner in image.report.kept:
-        for spare, column in owner.spares:
-            replaced[(*image.blocks.column(column), owner.physical)] = spare
+    replaced = _replacements(image) if isinstance(image, Recovered) else {}
     blocks = image.blocks
     return [
         BadBlock(
@@ -114,7 +123,18 @@ def _bad_blocks(image: Inspected) -> list[BadBlock]:
     ]
 
 
-def _spares_in_use(image: Inspected) -> set[tuple[int, int]]:
+def _replacements(image: Recovered) -> dict[tuple[int, ...], int | None]:
+    """The spare in the place of each block that has one."""
+    replaced: dict[tuple[int, ...], int | None] = {
+        (one.channel, one.die, one.plane, one.block): one.replacement for one in image.report.bad
+    }
+    for owner in image.report.kept:
+        for spare, column in owner.spares:
+            replaced[(*image.blocks.column(column), owner.physical)] = spare
+    return replaced
+
+
+def _spares_in_use(image: Recovered) -> set[tuple[int, int]]:
     """Spare blocks by number and column."""
     used = {spare for owner in image.report.kept for spare in owner.spares}
     for bad in image.report.bad:

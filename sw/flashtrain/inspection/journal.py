@@ -5,7 +5,7 @@ from typing import Any
 
 from flashtrain.host.recovery.journal_record import Record
 
-from .inspected import Inspected
+from .inspected import Recovered
 from .notes import note_document
 
 
@@ -78,7 +78,7 @@ class Journal:
     retired_zones: int
 
 
-def journal(image: Inspected) -> Journal:
+def journal(image: Recovered) -> Journal:
     report, table = image.report, image.node.journal
     own = sorted(
         (owner for owner in report.kept if table is not None and owner.nsid == table.nsid),
@@ -101,7 +101,7 @@ def journal(image: Inspected) -> Journal:
     )
 
 
-def _record(image: Inspected, record: Record) -> JournalRecord:
+def _record(image: Recovered, record: Record) -> JournalRecord:
     zones = image.node.zones(image.config.geometry.zones)
     entries = []
     for stream in image.node.streams:

@@ -10,7 +10,7 @@ import numpy as np
 from flashtrain.host import Extent, LinkFactory, open_device
 from flashtrain.spec import Access, Port
 
-from .inspected import Inspected
+from .inspected import Recovered
 from .scrub import Scrub, ScrubbedZone, ScrubCount
 
 _PIECE = 1 << 20
@@ -18,7 +18,7 @@ _PIECE = 1 << 20
 
 
 def link_scrub(
-    image: Inspected, name: str, link: LinkFactory, memory_bytes: int, progress: Callable[[str], None]
+    image: Recovered, name: str, link: LinkFactory, memory_bytes: int, progress: Callable[[str], None]
 ) -> Scrub:
     """Read all blocks of the kept zones through the Link called `name`, page by page.
 

@@ -7,6 +7,7 @@ from flashtrain.checkpoint.stores.stream_catalogue import MAGIC as CHECKPOINTS
 from flashtrain.checkpoint.stores.stream_catalogue import unpack
 from flashtrain.host.catalog.segment import MAGIC as ARRAYS
 from flashtrain.host.catalog.segment import unpack_root
+from flashtrain.spec import FlashtrainError
 from flashtrain.training.errors import PositionError
 from flashtrain.training.run_position import RunPosition
 
@@ -16,8 +17,13 @@ _SHOWN = 16
 
 def note_document(note: bytes) -> dict[str, Any] | None:
     """A note by its `kind` and its fields; None without a note."""
-    if not note:
-        return None
+    try:
+        return _document(note) if note else None
+    except FlashtrainError as error:
+        return {"kind": "damaged", "error": str(error)}
+
+
+def _document(note: bytes) -> dict[str, Any]:
     if (pinned := PinNote.unpack(note)) is not None:
         return {"kind": "checkpoint", "name": pinned.name, "host": note_document(pinned.host)}
     if note.startswith(CHECKPOINTS):

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from flashtrain.spec.image import BlockFlag
 
-from .inspected import Inspected
+from .inspected import Recovered
 from .wear import Wear
 
 BAD = BlockFlag.BROKEN | BlockFlag.MARKED | BlockFlag.STUCK
@@ -44,7 +44,7 @@ class PhysicalZone:
     reads: int
 
 
-def physical_zones(image: Inspected) -> list[PhysicalZone]:
+def physical_zones(image: Recovered) -> list[PhysicalZone]:
     """All physical zones, and behind them the spare blocks."""
     g, blocks = image.config.geometry, image.blocks
     kept = {owner.physical: owner for owner in image.report.kept}

@@ -7,11 +7,11 @@ from zlib import crc32
 import numpy as np
 
 from flashtrain.host.image import ImageView, view_image
-from flashtrain.host.image.flash_image import StoredPage
+from flashtrain.host.image.places import StoredPage
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.spec.image import PageState
 
-from .inspected import Inspected
+from .inspected import Inspected, Recovered
 
 
 @dataclass
@@ -70,13 +70,7 @@ FILE = "file"
 def scrub(image: Inspected, progress: Callable[[str], None]) -> Scrub:
     """Read all pages of the file by themselves. An error of a cell that only a read has is not in them."""
     codec = None if image.config.code is None else PageCodec(image.config.code)
-    names = {stream.nsid: stream.name for stream in image.node.streams}
-    firsts = {nsid: zones.start for nsid, zones in image.node.zones(image.config.geometry.zones).items()}
-    owners = {
-        int(index): (names[owner.nsid], owner.zone - firsts[owner.nsid])
-        for owner in image.report.kept
-        for index in image.blocks.of_zone(owner.physical, owner.spares)
-    }
+    owners = _owners(image) if isinstance(image, Recovered) else {}
     found: dict[tuple[str | None, int | None], ScrubCount] = {}
     everything = ScrubCount()
     _, view = view_image(image.path)
@@ -90,10 +84,26 @@ def scrub(image: Inspected, progress: Callable[[str], None]) -> Scrub:
             progress(everything.progress)
     finally:
         view.close()
-    order = {name: place for place, name in enumerate(names.values())}
-    rows = [ScrubbedZone(*where, count) for where, count in found.items()]
-    rows.sort(key=lambda row: (order.get(row.stream or "", len(order)), row.zone or 0))
+    order = dict.fromkeys(owners.values())
+    places = {where: place for place, where in enumerate(order)}
+    rows = [
+        ScrubbedZone(*where, found[where])
+        for where in sorted(found, key=lambda one: places.get(one, len(places)))
+    ]
     return Scrub(FILE, everything, rows)
+
+
+def _owners(image: Recovered) -> dict[int, tuple[str | None, int | None]]:
+    """Stream and zone of the blocks with content, by their index; in the order of streams and zones."""
+    owners: dict[int, tuple[str | None, int | None]] = {}
+    for stream in image.node.streams:
+        first = image.node.zones(image.config.geometry.zones)[stream.nsid].start
+        for owner in sorted(
+            (one for one in image.report.kept if one.nsid == stream.nsid), key=lambda one: one.zone
+        ):
+            for index in image.blocks.of_zone(owner.physical, owner.spares):
+                owners[int(index)] = (stream.name, owner.zone - first)
+    return owners
 
 
 def _read(

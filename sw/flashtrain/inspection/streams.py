@@ -7,7 +7,7 @@ from typing import Any
 
 from flashtrain.spec import Access, Stream
 
-from .inspected import Inspected
+from .inspected import Recovered
 from .notes import note_document
 from .wear import Wear
 from .zones import Zone
@@ -48,7 +48,7 @@ class StreamUse:
     note: dict[str, Any] | None
 
 
-def streams(image: Inspected, zones: Sequence[Zone]) -> list[StreamUse]:
+def streams(image: Recovered, zones: Sequence[Zone]) -> list[StreamUse]:
     """All streams; `zones` are those of the image."""
     return [
         _use(image, stream, [zone for zone in zones if zone.nsid == stream.nsid])
@@ -56,7 +56,7 @@ def streams(image: Inspected, zones: Sequence[Zone]) -> list[StreamUse]:
     ]
 
 
-def _use(image: Inspected, stream: Stream, own: Sequence[Zone]) -> StreamUse:
+def _use(image: Recovered, stream: Stream, own: Sequence[Zone]) -> StreamUse:
     g = image.config.geometry
     wear = _wear(image, stream)
     ages = [zone.age_seconds for zone in own if zone.age_seconds is not None]
@@ -89,7 +89,7 @@ def _use(image: Inspected, stream: Stream, own: Sequence[Zone]) -> StreamUse:
     )
 
 
-def _wear(image: Inspected, stream: Stream) -> Wear | None:
+def _wear(image: Recovered, stream: Stream) -> Wear | None:
     owners = [owner for owner in image.report.kept if owner.nsid == stream.nsid]
     numbers = [index for owner in owners for index in image.blocks.of_zone(owner.physical, owner.spares)]
     return Wear.of(image.blocks.erases.take(numbers)) if numbers else None

@@ -6,7 +6,7 @@ import numpy as np
 
 from flashtrain.spec.nvme import RETIRED
 
-from .inspected import Inspected
+from .inspected import Recovered
 from .wear import Wear
 
 
@@ -41,7 +41,7 @@ class Zone:
     age_seconds: float | None
 
 
-def zones(image: Inspected) -> list[Zone]:
+def zones(image: Recovered) -> list[Zone]:
     """All zones, in the order of the streams."""
     g, blocks = image.config.geometry, image.blocks
     kept = {owner.zone: owner for owner in image.report.kept}
@@ -55,8 +55,9 @@ def zones(image: Inspected) -> list[Zone]:
             if owner is not None:
                 own = blocks.of_zone(owner.physical, owner.spares)
                 wear, written = Wear.of(blocks.erases.take(own)), image.report.kept[owner]
-                if blocks.pages.take(own).any():
-                    age = image.clock - float(np.nanmin(blocks.oldest.take(own)))
+                times = blocks.oldest.take(own)
+                if np.isfinite(times).any():
+                    age = max(0.0, image.clock - float(np.nanmin(times)))
             pointer = None if info.state in RETIRED else info.write_pointer
             found.append(
                 Zone(

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.numerics.checksums import crc16_rows
 from flashtrain.numerics.page_randomizer import page_keys
 from flashtrain.spec import FlashtrainError, Geometry
 from flashtrain.spec.bad_blocks import MARK
@@ -117,6 +118,29 @@ class Flash:
                 data[-len(record) :] = record
             self._keys[page, plane] = data
         return self._keys[page, plane]
+
+    def _identities(self, owner: Owner, updated: bool, offset: int, count: int) -> Bytes:
+        """The records of `count` pages from `offset` on, uint8[count, 16]."""
+        p = PageIdentity
+        first = int.from_bytes(self._record(owner, updated, offset), "little")
+        own = (p.page, p.channel, p.die, p.plane)
+        shared = first & ~sum(field.put((1 << field.width) - 1) for field in own)
+        words = np.array([shared & (1 << 64) - 1, shared >> 64], "<u8")
+        rows = np.repeat(words[np.newaxis], count, axis=0)
+        left = np.arange(offset, offset + count, dtype=np.uint64)
+        for field, size in zip((p.channel, p.plane, p.die, p.page), self._sizes, strict=True):
+            left, number = np.divmod(left, size)
+            rows[:, 0] |= number << np.uint64(field.low)
+        records = rows.view(np.uint8)
+        checked = records[:, : p.CHECKED_BYTES]
+        records[:, p.CHECKED_BYTES :] = crc16_rows(checked).astype("<u2")[:, np.newaxis].view(np.uint8)
+        return records
+
+    @property
+    def _sizes(self) -> tuple[np.uint64, ...]:
+        """Channels, planes, dies and pages, by which an offset is divided in this order."""
+        g = self.geometry
+        return tuple(np.uint64(size) for size in (g.channels, g.planes, g.dies, 1 << g.page_bits))
 
     def _record(self, owner: Owner | None, updated: bool, offset: int) -> bytes:
         if owner is None:

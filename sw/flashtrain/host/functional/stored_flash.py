@@ -1,16 +1,16 @@
 """The flash in an image: whatever is programmed or erased is in the file before the call returns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from zlib import crc32
 
 from flashtrain.spec import FmsConfig, Place
-from flashtrain.spec.bad_blocks import MARK, mark_content, marked_pages
+from flashtrain.spec.bad_blocks import MARK, mark_content
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.image import BlockFlag, PageState
 
 from ..image import FlashImage
-from ..image.flash_image import StoredPage
 from ..image.page_cells import PageCells
+from ..image.places import PageRun, StoredPage
 from .flash import Flash
 from .pages import Bytes, Owner, Page, Stamp, ZonePages
 
@@ -46,7 +46,7 @@ class StoredFlash(Flash):
     def mark(self, block: int, column: int, page: int, whole: bool) -> None:
         super().mark(block, column, page, whole)
         number = self._number(block, column)
-        self.image.program(number, page, mark_content(self.geometry, whole), self._now())
+        self.image.program([PageRun.of(number, page, mark_content(self.geometry, whole))], self._now())
         self.image.set_flag(number, BlockFlag.MARKED)
 
     def erase(self, zone: int, but: set[int]) -> set[int]:
@@ -65,19 +65,28 @@ class StoredFlash(Flash):
     def program(self, block: int, offset: int, data: Bytes, stamp: Stamp) -> None:
         super().program(block, offset, data, stamp)
         now = self._now()
-        for number, page in enumerate(data, offset):
-            place = self.geometry.place(number)
-            identity = None if stamp.owner is None else self._record(*stamp, number)
-            cells = self._cells.encode(page.tobytes(), identity, place.page, place.plane)
-            self._known.add((block, number % self.geometry.superpage))
-            self.image.program(self._number(block, number), place.page, cells, now)
+        identities = (
+            None if stamp.owner is None else self._identities(stamp.owner, stamp.updated, offset, len(data))
+        )
+        self.image.program(self._runs(block, offset, data, identities), now)
         self.image.keep_time(now)
 
+    def _runs(self, block: int, offset: int, data: Bytes, identities: Bytes | None) -> Iterator[PageRun]:
+        """The cells of each block for pages from `offset` on."""
+        step = self.geometry.superpage
+        for first in range(min(step, len(data))):
+            place = self.geometry.place(offset + first)
+            self._known.add((block, (offset + first) % step))
+            own = None if identities is None else identities[first::step]
+            cells = self._cells.encode(data[first::step], own, place.page, place.plane)
+            yield PageRun(self._number(block, offset + first), place.page, cells)
+
     def pages(self, block: int, offset: int, count: int) -> ZonePages:
-        for number in range(offset, offset + count):
-            column = number % self.geometry.superpage
+        for column in {number % self.geometry.superpage for number in range(offset, offset + count)}:
             if (block, column) not in self._known:
                 self._learn(block, column)
+        for number in range(offset, offset + count) if self._unread else ():
+            column = number % self.geometry.superpage
             stored = self._unread.get((block, column), {}).pop(number, None)
             if stored is not None:
                 self.zones[block][number] = self._decoded(block, number, stored)
@@ -116,11 +125,8 @@ class StoredFlash(Flash):
 
     def _mark_of(self, number: int) -> tuple[int, bool]:
         """The marked page of a block, and whether the mark fills it."""
-        page = next(
-            page.number
-            for page in self.image.pages(number)
-            if page.number in marked_pages(self.geometry.pages)
-        )
+        page = self.image.mark_of(number)
+        assert page is not None, "a marked block has its mark from the opening on"
         return page, self.image.cells(number, page)[0] == MARK
 
     def _offset(self, column: int, page: int) -> int:

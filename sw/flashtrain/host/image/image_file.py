@@ -5,6 +5,7 @@ import os
 import stat
 from pathlib import Path
 from secrets import token_bytes
+from typing import TypeVar
 from zlib import crc32
 
 from flashtrain.reading import toml_value
@@ -30,6 +31,9 @@ from flashtrain.writing import begun_file
 from ..errors import ImageDamaged, ImageError, ImageLocked, ImageMismatch
 from .flash_image import FlashImage
 from .image_view import ImageView
+from .repair import repair
+
+ImageT = TypeVar("ImageT", bound=FlashImage)
 
 _COMPARED = ImageHeader._fields[2:12]
 
@@ -54,12 +58,7 @@ def open_image(path: str | Path, config: FmsConfig) -> FlashImage:
     except BaseException:
         os.close(descriptor)
         raise
-    try:
-        image.check_blocks()
-    except BaseException:
-        image.close()
-        raise
-    return image
+    return _repaired(image)
 
 
 def image_configuration(path: str | Path) -> FmsConfig | None:
@@ -90,15 +89,25 @@ def view_image(path: str | Path) -> tuple[FmsConfig, ImageView]:
         _lock(path, descriptor, fcntl.LOCK_SH)
         config = _configuration(path, descriptor)
         _check_size(path, descriptor, ImageLayout(config.geometry))
-        return config, ImageView(path, descriptor, config.geometry, _header(path, descriptor).serial)
+        view = ImageView(path, descriptor, config.geometry, _header(path, descriptor).serial)
     except BaseException:
         os.close(descriptor)
         raise
+    return config, _repaired(view)
+
+
+def _repaired(image: ImageT) -> ImageT:
+    try:
+        repair(image)
+    except BaseException:
+        image.close()
+        raise
+    return image
 
 
 def _open(path: Path, how: int) -> int:
     try:
-        descriptor = os.open(path, how | os.O_CLOEXEC)
+        descriptor = os.open(path, how | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -172,13 +181,21 @@ def _header(path: Path, descriptor: int) -> ImageHeader:
 
 def _configuration(path: Path, descriptor: int) -> FmsConfig:
     header = _header(path, descriptor)
+    if header.text_bytes > TEXT_ROOM:
+        raise ImageDamaged(
+            f"{path}: its header: text_bytes is {header.text_bytes:,}; expected at most {TEXT_ROOM:,}"
+        )
     text = os.pread(descriptor, header.text_bytes, TEXT_AT)
     if len(text) < header.text_bytes or crc32(text) != header.text_crc:
         raise ImageDamaged(f"{path}: its configuration has another checksum than its header says")
     try:
-        return config_of(toml_value(text.decode()), path.stem)
+        config = config_of(toml_value(text.decode()), path.stem)
+    except UnicodeDecodeError as error:
+        raise ImageDamaged(f"{path}: its configuration: byte {error.start} is not UTF-8") from error
     except (ConfigError, ContentError) as error:
-        raise ImageMismatch(f"{path}: {error}") from error
+        raise ImageMismatch(f"{path}: its configuration: {error}") from error
+    _compare(path, header, config)
+    return config
 
 
 def _compare(path: Path, header: ImageHeader, config: FmsConfig) -> None:

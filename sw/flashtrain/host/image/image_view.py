@@ -38,7 +38,7 @@ class ImageView(FlashImage):
             merged[begin - at : end - at] = self._written[unit][begin - unit * UNIT : end - unit * UNIT]
         return bytes(merged)
 
-    def _write(self, at: int, raw: bytes) -> None:
+    def _write(self, at: int, raw: bytes | memoryview) -> None:
         for unit in range(at // UNIT, -(-(at + len(raw)) // UNIT)):
             if unit not in self._written:
                 self._written[unit] = bytearray(super()._read(unit * UNIT, UNIT))

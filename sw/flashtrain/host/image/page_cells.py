@@ -30,17 +30,28 @@ class PageCells:
         self._config = config
         self._key = lru_cache(_MOST_KEYS)(self._make_key)
 
-    def encode(self, data: bytes, identity: bytes | None, page: int, plane: int) -> bytes:
-        """The cells of a page with this number; without an identity these cells are erased."""
-        content = np.frombuffer(data + (identity or bytes(PageIdentity.BYTES)), np.uint8) ^ self._key(
-            page, plane
-        )
-        if identity is None:
-            content[len(data) :] = _ERASED
+    def encode(
+        self, data: NDArray[np.uint8], identities: NDArray[np.uint8] | None, page: int, plane: int
+    ) -> NDArray[np.uint8]:
+        """The cells of pages of one block, whose numbers begin with `page`: uint8[pages, raw_page_bytes].
+
+        data: uint8[pages, page_bytes]. identities: uint8[pages, 16]; without them these cells are erased.
+        """
+        g = self._config.geometry
+        cells = np.empty((len(data), g.raw_page_bytes), np.uint8)
+        content, behind = cells[:, : g.identified_page_bytes], cells[:, g.identified_page_bytes :]
+        content[:, : g.page_bytes] = data
+        content[:, g.page_bytes :] = 0 if identities is None else identities
+        behind[:] = _ERASED
+        if self._config.randomizer:
+            content ^= [self._key(page + number, plane) for number in range(len(data))]
+        if identities is None:
+            content[:, g.page_bytes :] = _ERASED
         if self._parity is not None:
-            content = self._parity.encode(content)
-        cells = content.tobytes()
-        return cells + bytes([_ERASED]) * (self._config.geometry.raw_page_bytes - len(cells))
+            for number, one in enumerate(content):
+                coded = self._parity.encode(one)
+                cells[number, : len(coded)] = coded
+        return cells
 
     def decode(self, cells: bytes, page: int, plane: int, correct: bool) -> PageContent:
         """The content of cells; correct: they may have wrong bits, which the code has to correct."""

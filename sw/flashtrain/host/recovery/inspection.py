@@ -1,7 +1,6 @@
 """Reads of pages with their identities while the controller is in recovery, many at once."""
 
-from binascii import crc_hqx
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,13 +10,12 @@ from numpy.typing import NDArray
 from flashtrain.host.queues.dispatcher import Dispatcher, Request
 from flashtrain.host.queues.entries import Command
 from flashtrain.host.queues.pending import Pending
+from flashtrain.numerics.checksums import crc16_rows
 from flashtrain.spec import Geometry, Opcode, Port
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nvme import BitField
 
 Numbers = NDArray[np.int64]
-
-_CRC_TABLE = np.array([crc_hqx(bytes([byte]), 0) for byte in range(256)], np.uint16)
 
 
 class Span(NamedTuple):
@@ -60,7 +58,7 @@ class Identities:
             (p.die, offsets // (g.channels * g.planes) % g.dies),
             (p.page, offsets // g.superpage),
         )
-        valid = (_crc(records) == field(p.crc)) & (field(p.version) == p.VERSION)
+        valid = (crc16_rows(records[:, : p.CHECKED_BYTES]) == field(p.crc)) & (field(p.version) == p.VERSION)
         for of, expected in place:
             valid &= field(of) == expected
         return cls(
@@ -134,11 +132,3 @@ def _field(words: NDArray[np.uint64], of: BitField) -> Numbers:
     if low + of.width > 64:
         value |= words[:, word + 1] << np.uint64(64 - low)
     return (value & np.uint64((1 << of.width) - 1)).astype(np.int64)
-
-
-def _crc(records: NDArray[np.uint8]) -> Sequence[int] | NDArray[np.uint16]:
-    """The CRC of each record, over the bytes before its CRC field."""
-    crc = np.full(len(records), 0xFFFF, np.uint16)
-    for byte in records[:, : PageIdentity.crc.low // 8].T:
-        crc = (crc << np.uint16(8)) ^ _CRC_TABLE[(crc >> np.uint16(8)) ^ byte]
-    return crc

@@ -23,6 +23,8 @@ class KeptGenerations(StreamGenerations):
         for zone in range(image.geometry.zones):
             if drop := image.zone_drop(nsid, zone):
                 self._drops[zone] = [drop]
+                # A process may have ended between the two records of a drop.
+                self._generation = max(self._generation, drop)
 
     def drop(self, zone: int | None = None) -> int:
         number = super().drop(zone)
