@@ -1,5 +1,6 @@
 """Comparison of two devices: the same commands for both, and every answer and every byte compared."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -10,7 +11,8 @@ from flashtrain.host.device import STATE_STREAMS, Device
 from flashtrain.host.link import Link
 from flashtrain.host.opening import open_device
 from flashtrain.host.queues.entries import CompletionEntry, defined_result
-from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
+from flashtrain.host.streams.zone_info import blank_sequences
+from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable, Opcode, Submission
 from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, Retention
 
@@ -95,6 +97,9 @@ def compare_links(
             batch = source.batch(min(commands - done, random.randint(1, most)))
             data = np.frombuffer(random.randbytes(len(sides[0].arena)), np.uint8)
             answers = [side.run(batch, data) for side in sides]
+            for report in (place for command in batch for place in _report(command, base)):
+                for side in sides:
+                    blank_sequences(side.arena[report])
             for number, command in enumerate(batch):
                 where = f"seed {seed}, command {done + number}, {command}"
                 status = _compare(
@@ -110,6 +115,14 @@ def compare_links(
 
 def _open(config: FmsConfig, link: Link, node: NodeTable) -> Device:
     return open_device(config, link=link, node=node, queue_entries=_QUEUE_ENTRIES)
+
+
+def _report(command: RawCommand, base: int) -> Iterator[slice]:
+    """The bytes of a report in the arena, which begins at `base`."""
+    s, entry = Submission, int.from_bytes(command.entry(), "little")
+    start = s.address.get(entry) - base
+    if s.opcode.get(entry) == Opcode.ZONE_MANAGEMENT_RECEIVE and start >= 0:
+        yield slice(start, start + s.length.get(entry))
 
 
 def _compare(

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from flashtrain.spec import ZoneState
 from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
 
@@ -43,6 +46,16 @@ class ZoneInfo:
 def report_bytes(zones: int) -> int:
     """Bytes of a report on `zones` zones."""
     return ReportHeader.BYTES + zones * ZoneDescriptor.BYTES
+
+
+def blank_sequences(report: NDArray[np.uint8]) -> None:
+    """Overwrite the numbers of allocations in a report, uint8[bytes].
+
+    They depend on the order of commands to all streams. Commands of two ports have no such order.
+    """
+    for descriptor in range(ReportHeader.BYTES, len(report), ZoneDescriptor.BYTES):
+        start = descriptor + ZoneDescriptor.sequence.low // 8
+        report[start : start + ZoneDescriptor.sequence.width // 8] = 0xFF
 
 
 def parse_report(data: bytes) -> list[ZoneInfo]:
