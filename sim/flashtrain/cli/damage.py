@@ -16,7 +16,7 @@ from .command import (
     configuration,
 )
 from .console import Console
-from .links import LINKS, announced
+from .links import LINKS
 
 if TYPE_CHECKING:
     from flashtrain.stress.images import DamageTally
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.stress.images import DamageCampaign
 
     names = [name for name in (options.link, options.other_link) if name is not None]
-    links = [announced(LINKS[name], console.step) for name in names]
+    links = [LINKS[name].factory for name in names]
     with TemporaryDirectory() as folder:
         campaign = DamageCampaign(configuration(options), links, Path(folder), options.seed)
         tally = campaign.run(

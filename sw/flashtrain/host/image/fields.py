@@ -27,10 +27,11 @@ def fault_of_die(flags: int) -> str | None:
 
 
 def fault_of_block(record: BlockRecord) -> str | None:
-    for name in ("erases", "reads"):
-        if fault := _count(name, getattr(record, name), MOST_COUNT):
-            return fault
-    return _flags(record.flags, BlockFlag)
+    return (
+        _count("erases", record.erases, MOST_COUNT)
+        or _count("reads", record.reads, MOST_COUNT)
+        or _flags(record.flags, BlockFlag)
+    )
 
 
 def fault_of_page(record: PageRecord) -> str | None:
@@ -59,5 +60,7 @@ def _count(name: str, value: int, most: int) -> str | None:
 
 
 def _flags(value: int, known: type[IntFlag]) -> str | None:
+    if not value:
+        return None
     every = sum(known)
     return None if not value & ~every else f"flags are {value:#x}; expected bits of {every:#x}"

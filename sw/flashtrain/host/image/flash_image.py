@@ -231,12 +231,12 @@ class FlashImage(ProcessOwned):
 
     def block_of(self, number: int, raw: bytes) -> BlockRecord:
         """The record of a block; :class:`ImageDamaged` if it is none."""
-        what = str(self.place(number))
         fields = opened(BLOCK, BLOCKS_AT + number * BLOCK.size, raw)
         if fields is None:
-            raise self._wrong_checksum(what)
+            raise self._wrong_checksum(self.place(number))
         record = BlockRecord._make(fields)
-        return self._checked(record, fault_of_block(record), what)
+        fault = fault_of_block(record)
+        return record if fault is None else self._checked(record, fault, self.place(number))
 
     # Pages.
 
@@ -341,12 +341,12 @@ class FlashImage(ProcessOwned):
             raise self._wrong_checksum(what)
         return fields
 
-    def _checked(self, record: RecordT, fault: str | None, what: str) -> RecordT:
+    def _checked(self, record: RecordT, fault: str | None, what: object) -> RecordT:
         if fault is not None:
             raise ImageDamaged(f"{self.path}: the record of {what}: {fault}")
         return record
 
-    def _wrong_checksum(self, what: str) -> ImageDamaged:
+    def _wrong_checksum(self, what: object) -> ImageDamaged:
         return ImageDamaged(f"{self.path}: the record of {what} has another checksum than it says")
 
     def _seal(self, layout: Struct, at: int, *fields: float | bytes) -> None:
