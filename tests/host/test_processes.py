@@ -164,7 +164,7 @@ def test_the_end_of_a_forked_process_leaves_device_and_image(link, tmp_path):
         for touch in (
             lambda: image.keep_time(1e6),
             lambda: image.set_flag(0, BlockFlag.BROKEN),
-            image.check_blocks,
+            lambda: list(image.flagged_blocks()),
         ):
             assert in_fork(touch)[0] == "ForeignProcess"
         assert (tmp_path / "flash.img").read_bytes() == before

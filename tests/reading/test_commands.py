@@ -53,6 +53,7 @@ READ = {
     "faults --config": "faults --runs 1 --config FILE",
     "powercut --config": "powercut --cuts 1 --config FILE",
     "kill --config": "kill --kills 1 --config FILE",
+    "damage --config": "damage --images 1 --config FILE",
     "build --config": "build --config FILE",
     "info --config": "info --config FILE",
 }

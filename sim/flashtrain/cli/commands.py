@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Summary(NamedTuple):
-    """What a command is for, in a line of the help, and the module with its `COMMAND`."""
+    """The purpose of a command, as a line of the help, and the module with its `COMMAND`."""
 
     module: str
     text: str
