@@ -57,7 +57,8 @@ def test_io_on_the_model(tmp_path, capsys):
     assert f"{path}: 16 commands, 0 flows" in capsys.readouterr().out
     content, slices = document(path)
     names = {event["name"] for event in slices}
-    assert {"zone_append weights block 0", "zone_append weights block 15", "program"} <= names
+    assert {"zone_append weights offset 0", "program"} <= names
+    assert sum(name.startswith("zone_append weights offset ") for name in names) == 16
     appends = [event for event in slices if event["name"].startswith("zone_append")]
     assert {event["args"]["status"] for event in appends} == {"SUCCESS"}
     assert {event["args"]["stream"] for event in appends} == {"activations"}
@@ -160,7 +161,7 @@ def test_io_on_the_rtl(tmp_path, capsys):
     content, slices = document(trace)
     flows = [event for event in content["traceEvents"] if event["ph"] in "stf"]
     programs = [event for event in slices if event["name"] == "program"]
-    assert programs and all("weights block" in event["args"]["serves"] for event in programs)
+    assert programs and all("weights offset" in event["args"]["serves"] for event in programs)
     ends = {(e["pid"], e["tid"], e["ts"]) for e in flows if e["ph"] == "f"}
     assert ends == {(e["pid"], e["tid"], e["ts"]) for e in programs}
     begins = [(e["pid"], e["tid"], e["ts"]) for e in flows if e["ph"] == "s"]

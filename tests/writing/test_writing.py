@@ -36,8 +36,8 @@ def test_planted_links_lead_nowhere(tmp_path, monkeypatch):
     (tmp_path / "results.json").symlink_to(victim)
     write_text(tmp_path / "results.json", "results")
     assert victim.read_text() == "precious" and not (tmp_path / "results.json").is_symlink()
-    monkeypatch.setattr("flashtrain.writing.new_file.token_hex", lambda count: "guessed")
-    (tmp_path / ".guessed.new").symlink_to(victim)
+    monkeypatch.setattr("flashtrain.writing.new_file.os.urandom", lambda count: b"guessed.")
+    (tmp_path / f".{b'guessed.'.hex()}.new").symlink_to(victim)
     with pytest.raises(FileExistsError), begun_file(tmp_path / "flash.img"):
         pass
     assert victim.read_text() == "precious"
