@@ -237,6 +237,14 @@ ZONES = (
         ALL,
     ),
     Fault(
+        "offline-from-full",
+        "zones/state_machine.py",
+        "with m.If(is_retired(state)):",
+        "with m.If(~_is_active(state)):",
+        "a full zone goes offline by the standard's action",
+        STATE_MACHINE,
+    ),
+    Fault(
         "offline-of-all-zones-takes-full-ones",
         "zones/state_machine.py",
         "self.selected.eq(state == ZoneState.READ_ONLY)",
