@@ -1,7 +1,7 @@
-"""Images of an older version of the package are read: streams, arrays by name, pins, checkpoints and objects.
+"""Images of an older version are read: streams, arrays by name, pins, checkpoints and objects.
 
-`python -m tests.host.test_older_image FOLDER` writes such images. Those in `older` are by commit 60dc1055, where
-the header of an image has no serial number and the names of objects stand once.
+`python -m tests.host.test_older_image FOLDER` writes such images. Those in `older` are by commit 60dc1055,
+where the header of an image has no serial number and the names of objects stand once.
 """
 
 import lzma

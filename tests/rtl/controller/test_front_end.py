@@ -32,7 +32,7 @@ def test_signals_to_channels_come_from_registers(name):
 
 
 def test_the_controller_has_each_unit_that_it_makes():
-    """pyproject.toml silences Amaranth's warning, since tests make units of which they need the ports alone."""
+    """pyproject.toml silences Amaranth's warning: tests make units of which they need the ports alone."""
     gc.collect()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnusedElaboratable)
