@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
+from flashtrain.torch.capturing.fake_tensors import FakeTensors
 from flashtrain.torch.capturing.iteration import Subject, record
 from flashtrain.torch.capturing.profile import captured_profile
 from flashtrain.torch.capturing.recording import Recording
@@ -72,9 +73,13 @@ def capture(
     for a model that cannot be captured.
     """
     subject = _subject(model, loss, inputs, name, batch)
-    if subject.device.type == "meta" and (measured or with_ratios):
-        what = "durations" if measured else "ratios"
-        raise CaptureError(f"{subject.name}: {what} on the meta device; expected real tensors")
+    if subject.device.type == "meta":
+        if measured or with_ratios:
+            what = "durations" if measured else "ratios"
+            raise CaptureError(f"{subject.name}: {what} on the meta device; expected real tensors")
+        with FakeTensors() as fakes:
+            args, kwargs = fakes.of((subject.args, subject.kwargs))
+            return Capture(record(replace(subject, args=args, kwargs=kwargs), False, False))
     recording = record(subject, timed=False, with_ratios=with_ratios)
     if measured:
         recording = _with_medians(recording, [record(subject, True, False) for _ in range(measured)])
@@ -106,7 +111,7 @@ def _subject(
     first = next((tensor.shape[0] for tensor in tensors if tensor.dim()), 0)
     if not (batch or first):
         raise CaptureError(f"{name}: no input has a dimension; expected `batch`, the number of examples")
-    return Subject(name, batch or first, model, loss, args, kwargs, tensors, _device(model, tensors, name))
+    return Subject(name, batch or first, model, loss, args, kwargs, _device(model, tensors, name))
 
 
 def _device(model: nn.Module, inputs: Iterable[torch.Tensor], name: str) -> torch.device:

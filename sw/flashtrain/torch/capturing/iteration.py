@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
+from torch.utils._pytree import tree_leaves
 
 from flashtrain.torch.capturing.fused_dropout import FusedDropout
 from flashtrain.torch.capturing.module_spans import ModuleSpans
-from flashtrain.torch.capturing.recorder import OpenOperation, OpenSave, Recorder, first_line
+from flashtrain.torch.capturing.recorder import WITHOUT_DATA, OpenOperation, OpenSave, Recorder, first_line
 from flashtrain.torch.capturing.recording import (
     LOSS,
     ParameterGroup,
@@ -38,8 +39,12 @@ class Subject:
     loss: Callable[[Any], torch.Tensor]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    inputs: tuple[torch.Tensor, ...]
     device: torch.device
+
+    @property
+    def inputs(self) -> list[torch.Tensor]:
+        """The tensors among the arguments."""
+        return [leaf for leaf in tree_leaves((self.args, self.kwargs)) if isinstance(leaf, torch.Tensor)]
 
 
 def record(subject: Subject, timed: bool, with_ratios: bool) -> Recording:
@@ -48,14 +53,14 @@ def record(subject: Subject, timed: bool, with_ratios: bool) -> Recording:
     parameters = dict(subject.model.named_parameters())
     _stamp(subject, parameters, ledger)
     spans = ModuleSpans(subject.model, subject.name)
-    recorder = Recorder(spans, ledger, list(subject.inputs), timed, with_ratios)
+    recorder = Recorder(spans, ledger, subject.inputs, timed, with_ratios)
     with _restored(subject), spans:
         with recorder, saved_tensors_hooks(recorder.pack, recorder.unpack), FusedDropout():
             loss = _forward(subject, spans)
         recorder.measure_ratios()
         released = [save.record.released for save in recorder.saves]
         recorder.backward = True
-        with _gradient_hooks(parameters, recorder), recorder:
+        with _gradient_hooks(parameters, recorder), recorder, _explained(subject):
             loss.backward()
     return _recording(subject, recorder, parameters, released, timed)
 
@@ -77,20 +82,10 @@ def _stamp(subject: Subject, parameters: Mapping[str, nn.Parameter], ledger: Sto
 
 
 def _forward(subject: Subject, spans: ModuleSpans) -> torch.Tensor:
-    with torch.enable_grad():
-        try:
-            output = subject.model(*subject.args, **subject.kwargs)
-            spans.begin(LOSS)
-            loss = subject.loss(output)
-        except CaptureError:
-            raise
-        except Exception as error:
-            if subject.device.type != "meta":
-                raise
-            raise CaptureError(
-                f"module {_module_of(error, subject)}: {type(error).__name__}: {first_line(error)}; expected"
-                " a forward pass that does not depend on data, or real tensors"
-            ) from error
+    with torch.enable_grad(), _explained(subject):
+        output = subject.model(*subject.args, **subject.kwargs)
+        spans.begin(LOSS)
+        loss = subject.loss(output)
     if not isinstance(loss, torch.Tensor):
         raise CaptureError(
             f"{subject.name}: the loss is a {type(loss).__name__}; expected a tensor of one element"
@@ -103,6 +98,22 @@ def _forward(subject: Subject, spans: ModuleSpans) -> torch.Tensor:
             " parameter with requires_grad, without no_grad or detach on the way"
         )
     return loss
+
+
+@contextmanager
+def _explained(subject: Subject) -> Iterator[None]:
+    """Make a `CaptureError` of any error on the meta device, where the lack of data may be its cause."""
+    try:
+        yield
+    except CaptureError:
+        raise
+    except Exception as error:
+        if subject.device.type != "meta":
+            raise
+        raise CaptureError(
+            f"module {_module_of(error, subject)}: {type(error).__name__}: {first_line(error)};"
+            f" {WITHOUT_DATA}"
+        ) from error
 
 
 def _module_of(error: BaseException, subject: Subject) -> str:

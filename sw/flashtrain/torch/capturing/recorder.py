@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -27,6 +28,10 @@ from flashtrain.training.offload.processor import Work
 
 _ATEN = torch.ops.aten
 _RELUS = (_ATEN.relu, _ATEN.relu_)
+WITHOUT_DATA = (
+    "expected operations that do not depend on data, if only for fake tensors; or a capture of real tensors"
+)
+"""The ways to capture what fails on the meta device."""
 _LITERALS = (_ATEN.lift_fresh, _ATEN.lift_fresh_copy)
 """Operations on tensors that Python has just made of numbers."""
 
@@ -118,6 +123,8 @@ class Recorder(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        if func.namespace == "prim":  # a question to a fake tensor
+            return func(*args, **kwargs)
         taken = _tensors((args, kwargs))
         if _is_view(func):
             result = func(*args, **kwargs)
@@ -151,7 +158,7 @@ class Recorder(TorchDispatchMode):
         if self._is_left_out(record) or tensor.numel() == 0:
             return _Packed(tensor, None)
         known = self._saves_of.setdefault(record, [])
-        save = next((save for save in known if save.counter.matches(tensor)), None)
+        save = next((save for save in known if _is_same(save, tensor)), None)
         if save is None:
             self._operation()
             save = self._save(tensor, record)
@@ -201,7 +208,7 @@ class Recorder(TorchDispatchMode):
         return OpenSave(
             number=len(self.saves),
             record=record,
-            counter=ChangeCounter(tensor),
+            counter=ChangeCounter(tensor, with_data=isinstance(tensor, FakeTensor)),
             made=record.made if record.origin is Origin.OPERATION else len(self.operations) - 1,
             module=record.module,
             operation=record.operation,
@@ -285,14 +292,21 @@ class Recorder(TorchDispatchMode):
                     f"{where}: {described(tensor)} lies on {tensor.device}; expected meta, as of all others"
                 ) from error
         raise CaptureError(
-            f"{where} of {described(on_meta[0])}: {first_line(error)}; expected operations that do not depend"
-            " on data, or real tensors"
+            f"{where} of {described(on_meta[0])}: {first_line(error)}; {WITHOUT_DATA}"
         ) from error
 
 
 def first_line(error: BaseException) -> str:
     """The first line of an error's message."""
     return next(iter(str(error).splitlines()), "no message")
+
+
+def _is_same(save: OpenSave, tensor: torch.Tensor) -> bool:
+    """Whether the save has the values of the tensor, which is on the same storage."""
+    if tensor.is_meta and save.record.origin is Origin.INPUT:
+        # The model has the fake one and the loss function the tensor itself. Each has a counter of its own.
+        return not save.counter.changed
+    return save.counter.matches(tensor)
 
 
 def _tensors(tree: object) -> list[torch.Tensor]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from flashtrain.torch.errors import CaptureError
 from flashtrain.torch.tensor_kinds import obstacle
@@ -65,7 +66,12 @@ class StorageLedger:
 
 
 def plain_storage(tensor: torch.Tensor, where: str) -> torch.UntypedStorage:
-    """The storage of a tensor, which holds its values; `CaptureError` for any other kind of tensor."""
+    """The storage of a tensor, which holds its values; `CaptureError` for any other kind of tensor.
+
+    A fake tensor of the meta device has the storage of the tensor that it stands for.
+    """
+    if isinstance(tensor, FakeTensor) and tensor.is_meta:
+        return tensor.untyped_storage()
     if reason := obstacle(tensor):
         raise CaptureError(f"{where}: {described(tensor)} {reason}; expected a plain, strided tensor")
     return tensor.untyped_storage()
