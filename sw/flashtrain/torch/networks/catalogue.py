@@ -4,6 +4,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from flashtrain.torch.errors import CaptureError
+from flashtrain.torch.networks.current import (
+    DEEPSEEK_V3,
+    GEMMA_3_27B,
+    LLAMA_3_1_8B,
+    MIXTRAL_8X7B,
+    QWEN3_30B_A3B,
+    WHISPER_LARGE_V3,
+    language_model,
+    whisper,
+)
 from flashtrain.torch.networks.language import Transformer, bert, gpt2, gpt_neo
 from flashtrain.torch.networks.training_case import TrainingCase
 from flashtrain.torch.networks.vision import classifier, googlenet
@@ -26,10 +36,17 @@ NETWORKS: Mapping[str, Callable[[int], TrainingCase]] = {
     "vgg11": partial(classifier, "vgg11"),
     "vit-b-16": partial(classifier, "vit_b_16"),
     "vit-l-16": partial(classifier, "vit_l_16"),
+    "llama-3.1-8b": partial(language_model, "Llama", LLAMA_3_1_8B),
+    "mixtral-8x7b": partial(language_model, "Mixtral", MIXTRAL_8X7B),
+    "qwen3-30b-a3b": partial(language_model, "Qwen3Moe", QWEN3_30B_A3B),
+    "gemma-3-27b": partial(language_model, "Gemma3Text", GEMMA_3_27B),
+    "deepseek-v3": partial(language_model, "DeepseekV3", DEEPSEEK_V3),
+    "whisper-large-v3": partial(whisper, WHISPER_LARGE_V3),
 }
 """What makes a network for a batch size, by its name.
 
-The sizes of GPT-2 are those of Radford et al. (2019). The size of GPT-Neo is that of EleutherAI's file.
+The sizes of GPT-2 are those of Radford et al. (2019). The size of GPT-Neo is that of EleutherAI's file, and
+those from `llama-3.1-8b` on are those of the configurations that their makers published.
 """
 
 

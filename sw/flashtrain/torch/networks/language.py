@@ -1,12 +1,11 @@
 """GPT-2, GPT-Neo and BERT as `transformers` defines them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from flashtrain.torch.networks.definitions import definitions
-from flashtrain.torch.networks.training_case import TrainingCase
+from flashtrain.torch.networks.training_case import TrainingCase, loss_of
 
 GPT2_TOKENS = 1024
 GPT_NEO_TOKENS = 2048
@@ -42,7 +41,7 @@ def gpt2(size: Transformer, batch: int, tokens: int = GPT2_TOKENS) -> TrainingCa
     inputs = {"input_ids": ids, "labels": ids, "attention_mask": torch.ones_like(ids)}
     model = transformers.GPT2LMHeadModel(config).train()
     model.loss_type = "ForCausalLM"  # the default, but it warns without
-    return TrainingCase(model, _loss_of, inputs)
+    return TrainingCase(model, loss_of, inputs)
 
 
 def gpt_neo(size: Transformer, batch: int, tokens: int = GPT_NEO_TOKENS) -> TrainingCase:
@@ -64,7 +63,7 @@ def gpt_neo(size: Transformer, batch: int, tokens: int = GPT_NEO_TOKENS) -> Trai
     inputs = {"input_ids": ids, "labels": ids, "attention_mask": torch.ones_like(ids)}
     model = transformers.GPTNeoForCausalLM(config).train()
     model.loss_type = "ForCausalLM"
-    return TrainingCase(model, _loss_of, inputs)
+    return TrainingCase(model, loss_of, inputs)
 
 
 def bert(size: Transformer, batch: int, tokens: int = BERT_TOKENS) -> TrainingCase:
@@ -79,8 +78,4 @@ def bert(size: Transformer, batch: int, tokens: int = BERT_TOKENS) -> TrainingCa
     )
     ids = torch.randint(config.vocab_size, (batch, tokens))
     inputs = {"input_ids": ids, "labels": ids, "next_sentence_label": torch.randint(2, (batch,))}
-    return TrainingCase(transformers.BertForPreTraining(config).train(), _loss_of, inputs)
-
-
-def _loss_of(output: Any) -> torch.Tensor:
-    return output.loss
+    return TrainingCase(transformers.BertForPreTraining(config).train(), loss_of, inputs)

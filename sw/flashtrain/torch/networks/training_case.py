@@ -17,3 +17,8 @@ class TrainingCase(NamedTuple):
     model: nn.Module
     loss: Callable[[Any], torch.Tensor]
     inputs: object
+
+
+def loss_of(output: Any) -> torch.Tensor:
+    """The loss that a model of `transformers` has computed from its labels."""
+    return output.loss
