@@ -3,7 +3,7 @@
 import pytest
 import torch
 from torch import nn
-from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from flashtrain.torch import CaptureError, capture
@@ -190,6 +190,15 @@ def test_backward_pass_that_depends_on_data(take, message):
         capture(model.to("meta"), torch.Tensor.sum, x.to("meta"))
     assert message in str(error.value)
     assert "if only for fake tensors; or a capture of real tensors" in str(error.value)
+
+
+def test_fake_tensors_of_another_device():
+    with FakeTensorMode():
+        model, x = nn.Linear(4, 4), torch.rand(2, 4)
+        with pytest.raises(
+            CaptureError, match=r"parameter weight: float32\[4, 4\] is a FakeTensor, .*meta device"
+        ):
+            capture(model, torch.Tensor.sum, x)
 
 
 def test_the_model_is_afterwards_without_fake_tensors():

@@ -39,6 +39,24 @@ def fails():
     raise ValueError("not today")
 
 
+class Stochastic(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.inner = nn.Linear(6, 6)
+        self.rates = [rate.item() for rate in torch.linspace(0, 0.1, 3, device=device)]
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+def rates(device=None):
+    return nn.Sequential(Stochastic(device)), torch.Tensor.sum, torch.rand(3, 6)
+
+
+def rates_of_cpu():
+    return rates("cpu")
+
+
 def fails_later():
     return nn.Linear(6, 2), torch.Tensor.sum, torch.rand(3, 7)
 """
@@ -104,6 +122,27 @@ def test_mistakes(target, message, capsys):
     error = capsys.readouterr().err.splitlines()
     assert message in error[-1]
     assert len(error) == 2  # the step and the error
+
+
+def test_values_that_are_needed_to_build_a_model(capsys):
+    command = ["sequence", "capture", "--out", "x.json", "--meta"]
+    assert main([*command, "captured_nets:rates"]) == 2
+    message = (
+        "captured_nets:rates: building module Stochastic: aten._local_scalar_dense.default: Tensor.item()"
+    )
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert message in error
+    assert error.endswith('expected values from tensors of device="cpu", or a capture of real tensors')
+    assert main([*command, "captured_nets:fails"]) == 2
+    assert "captured_nets:fails: building it raised ValueError: not today" in capsys.readouterr().err
+
+
+def test_values_of_the_cpu_to_build_a_model():
+    real, meta = (
+        capture_target(f"captured_nets:{name}", meta=meta).recording
+        for name, meta in (("rates", False), ("rates_of_cpu", True))
+    )
+    assert meta.operations == real.operations
 
 
 @pytest.mark.parametrize(

@@ -102,12 +102,12 @@ def _forward(subject: Subject, spans: ModuleSpans) -> torch.Tensor:
 
 @contextmanager
 def _explained(subject: Subject) -> Iterator[None]:
-    """Make a `CaptureError` of any error on the meta device, where the lack of data may be its cause."""
+    """Make a `CaptureError` of an error on the meta device whose cause may be the lack of data."""
     try:
         yield
     except CaptureError:
         raise
-    except Exception as error:
+    except (RuntimeError, TypeError) as error:  # of PyTorch, and of NumPy
         if subject.device.type != "meta":
             raise
         raise CaptureError(

@@ -70,8 +70,10 @@ def plain_storage(tensor: torch.Tensor, where: str) -> torch.UntypedStorage:
 
     A fake tensor of the meta device has the storage of the tensor that it stands for.
     """
-    if isinstance(tensor, FakeTensor) and tensor.is_meta:
+    is_fake = isinstance(tensor, FakeTensor)
+    if is_fake and tensor.is_meta:
         return tensor.untyped_storage()
     if reason := obstacle(tensor):
-        raise CaptureError(f"{where}: {described(tensor)} {reason}; expected a plain, strided tensor")
+        expected = "a tensor of the meta device" if is_fake else "a plain, strided tensor"
+        raise CaptureError(f"{where}: {described(tensor)} {reason}; expected {expected}")
     return tensor.untyped_storage()

@@ -4,6 +4,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from torch.utils._pytree import tree_map_only
 
 from flashtrain.spec import FlashtrainError
 from flashtrain.torch.capturing.capture import Capture, capture
-from flashtrain.torch.capturing.meta import move_to_meta
+from flashtrain.torch.capturing.meta import built_on_meta, move_to_meta
 from flashtrain.torch.errors import CaptureError
 from flashtrain.torch.networks import NETWORKS, TrainingCase, build
 
@@ -42,8 +43,9 @@ def capture_target(
         function = _with_batch(target, _function(target), batch)
     else:
         raise CaptureError(f"{target!r}: expected MODULE:FUNCTION, or one of {', '.join(NETWORKS)}")
+    building = partial(built_on_meta, target, function) if meta else function
+    case = _case(target, _called(target, "building it", building))
     with torch.device("meta") if meta else nullcontext():
-        case = _case(target, _called(target, "building it", function))
         if meta:
             move_to_meta(case.model)
             inputs = tree_map_only(torch.Tensor, lambda tensor: tensor.to("meta"), case.inputs)
