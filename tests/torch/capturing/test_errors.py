@@ -110,6 +110,25 @@ def test_what_the_meta_device_has_not():
         capture(*mlp("meta")).profile()
 
 
+def test_autocast():
+    class Mixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(4, 4)
+
+        def forward(self, x):
+            with torch.autocast("cpu", torch.bfloat16):
+                return self.inner(x)
+
+    real = capture(Mixed(), lambda y: y.float().sum(), X).recording
+    assert {save.dtype for save in real.saves} == {"bfloat16"}
+    with pytest.raises(
+        CaptureError,
+        match=r"module inner: torch.nn.functional.linear: autocast has no effect on the meta",
+    ):
+        capture(Mixed().to("meta"), torch.sum, X.to("meta"))
+
+
 def test_labels_on_another_device():
     model, _, inputs = mlp("meta")
     _, loss, _ = mlp("cpu")

@@ -10,7 +10,7 @@ from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils._pytree import tree_leaves
 
-from flashtrain.torch.capturing.fused_dropout import FusedDropout
+from flashtrain.torch.capturing.meta_functions import MetaFunctions
 from flashtrain.torch.capturing.module_spans import ModuleSpans
 from flashtrain.torch.capturing.recorder import WITHOUT_DATA, OpenOperation, OpenSave, Recorder, first_line
 from flashtrain.torch.capturing.recording import (
@@ -55,7 +55,7 @@ def record(subject: Subject, timed: bool, with_ratios: bool) -> Recording:
     spans = ModuleSpans(subject.model, subject.name)
     recorder = Recorder(spans, ledger, subject.inputs, timed, with_ratios)
     with _restored(subject), spans:
-        with recorder, saved_tensors_hooks(recorder.pack, recorder.unpack), FusedDropout():
+        with recorder, saved_tensors_hooks(recorder.pack, recorder.unpack), MetaFunctions(recorder.where):
             loss = _forward(subject, spans)
         recorder.measure_ratios()
         released = [save.record.released for save in recorder.saves]

@@ -154,7 +154,7 @@ class Recorder(TorchDispatchMode):
 
     def pack(self, tensor: torch.Tensor) -> _Packed:
         """Autograd saves a tensor."""
-        record = self._record(tensor, self._where("a saved tensor"))
+        record = self._record(tensor, self.where("a saved tensor"))
         if self._is_left_out(record) or tensor.numel() == 0:
             return _Packed(tensor, None)
         known = self._saves_of.setdefault(record, [])
@@ -238,7 +238,8 @@ class Recorder(TorchDispatchMode):
             return (last.module, last.recomputed) if last.backward else (LOSS, False)
         return self._spans.paths[span], False
 
-    def _where(self, what: object) -> str:
+    def where(self, what: object) -> str:
+        """The module at work and the function or operation, for messages."""
         module, _ = self._module()
         return f"module {module}: {what}"
 
@@ -252,7 +253,7 @@ class Recorder(TorchDispatchMode):
         return self._ledger.add(tensor, where, Origin.CONSTANT)
 
     def _take(self, func: Any, tensor: torch.Tensor, operation: OpenOperation) -> None:
-        record = self._record(tensor, self._where(func))
+        record = self._record(tensor, self.where(func))
         if isinstance(record.owner, str) and record.origin is Origin.PARAMETER:
             operation.parameters[record.owner] = None
         if isinstance(record.owner, int) and record.origin is Origin.INPUT:
@@ -262,7 +263,7 @@ class Recorder(TorchDispatchMode):
 
     def _made(self, func: Any, tensors: Iterable[torch.Tensor], operation: OpenOperation) -> None:
         for tensor in tensors:
-            where = self._where(func)
+            where = self.where(func)
             record = self._ledger.of(tensor, where) or self._ledger.add(tensor, where, Origin.OPERATION)
             if record.origin is Origin.OPERATION and not self.backward:
                 record.module, record.operation = operation.module, str(func)
@@ -285,7 +286,7 @@ class Recorder(TorchDispatchMode):
         on_meta = [tensor for tensor in taken if tensor.is_meta]
         if not on_meta:
             return
-        where = self._where(func)
+        where = self.where(func)
         for tensor in taken:
             if not tensor.is_meta and tensor.dim() > 0:
                 raise CaptureError(
