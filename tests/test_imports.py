@@ -141,7 +141,7 @@ def test_import_rule(path):
     module = module_name(path)
     package = module.split(".")[1]
     assert package in ALLOWED, f"flashtrain.{package} has no place in the import rule"
-    for line, imported in imported_packages(path.read_text(), module):
+    for line, imported in imported_packages(path.read_text(encoding="utf-8"), module):
         assert imported == package or imported in ALLOWED[package], (
             f"{path}:{line}: flashtrain.{package} may not import flashtrain.{imported}"
         )
@@ -151,7 +151,7 @@ def test_pytorch_is_imported_by_its_client_alone():
     users = {
         module_name(path).split(".")[1]
         for path in MODULES
-        for name in imported_names(path.read_text(), module_name(path))
+        for name in imported_names(path.read_text(encoding="utf-8"), module_name(path))
         if name.split(".")[0] in ("torch", "torchvision", "transformers")
     }
     assert users == {"torch"}
@@ -207,7 +207,8 @@ def cycle_in(imports: dict[str, set[str]]) -> list[str]:
 def test_no_modules_import_each_other():
     known = {module_name(path) for path in MODULES}
     imports = {
-        module_name(path): imported_modules(path.read_text(), module_name(path), known) for path in MODULES
+        module_name(path): imported_modules(path.read_text(encoding="utf-8"), module_name(path), known)
+        for path in MODULES
     }
     assert sum(map(len, imports.values())) > len(MODULES)
     assert cycle_in(imports) == []

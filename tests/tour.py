@@ -46,12 +46,12 @@ def _paths(text: str) -> list[str]:
 
 def tour() -> list[str]:
     """The files of the tour, in their order, as the page lists them."""
-    return _paths(_section(PAGE.read_text(), TITLE))
+    return _paths(_section(PAGE.read_text(encoding="utf-8"), TITLE))
 
 
 def not_on_the_way() -> list[str]:
     """Sources of components that an append does not pass, as the page lists them."""
-    return _paths(_section(PAGE.read_text(), PASSED_BY))
+    return _paths(_section(PAGE.read_text(encoding="utf-8"), PASSED_BY))
 
 
 def host_files(config: FmsConfig) -> list[str]:

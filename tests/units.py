@@ -39,7 +39,7 @@ def definitions() -> dict[str, Definition]:
     """Every definition, by its name, in the order of the tree."""
     nodes: dict[str, tuple[Path, ast.ClassDef | ast.FunctionDef]] = {}
     for path in (*sorted(RTL.rglob("*.py")), *sorted(SIM.rglob("*.py"))):
-        for node in ast.parse(path.read_text()).body:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 nodes[node.name] = path, node
     users: dict[str, set[str]] = defaultdict(set)
@@ -64,7 +64,7 @@ def definitions() -> dict[str, Definition]:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("flashtrain."):
             yield from (alias.name for alias in node.names)
 

@@ -59,7 +59,7 @@ def examples(text: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 if __name__ == "__main__":
-    inputs, targets = examples(Path(sys.argv[1]).read_text())
+    inputs, targets = examples(Path(sys.argv[1]).read_text(encoding="utf-8"))
     tests = max(1, len(inputs) // 10)
     np.savez(
         sys.argv[2],

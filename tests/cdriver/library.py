@@ -179,14 +179,14 @@ OTHERS = {
 @cache
 def driver_library() -> c.CDLL:
     """The library, compiled once."""
-    files = driver_sources() | {SHIM.name: SHIM.read_text()}
+    files = driver_sources() | {SHIM.name: SHIM.read_text(encoding="utf-8")}
     options = (*OPTIONS, "-O1", "-g", "-fPIC", "-shared")
     folder = BUILD / "cdriver" / content_key(files_key(files), compiler_version(c_compiler()), *options)
     library = folder / "libflashtrain_driver.so"
 
     def build() -> None:
         for name, text in files.items():
-            (folder / name).write_text(text)
+            (folder / name).write_text(text, encoding="utf-8")
         units = sorted(folder.glob("*.c"))
         run([c_compiler(), *options, *units, "-o", library], folder / "build.log", "the C driver")
 

@@ -46,7 +46,9 @@ def test_only_names_with_its_prefix_are_global(objects):
 
 def test_the_header_is_good_alone(tmp_path):
     write_driver(tmp_path)
-    (tmp_path / "unit.c").write_text('#include "flashtrain_driver.h"\nextern struct ft_device device;\n')
+    (tmp_path / "unit.c").write_text(
+        '#include "flashtrain_driver.h"\nextern struct ft_device device;\n', encoding="utf-8"
+    )
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler is installed")
@@ -102,6 +104,6 @@ def test_files_are_written_by_the_module(tmp_path):
 
     command = [sys.executable, "-m", "flashtrain.cdriver", tmp_path / "driver"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    written = {path.name: path.read_text() for path in (tmp_path / "driver").iterdir()}
+    written = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "driver").iterdir()}
     assert files_key(written) == files_key(driver_sources())
     assert len(said.splitlines()) == len(written)

@@ -12,7 +12,7 @@ from flashtrain.figures.checkpoint_platform import Machine
 from flashtrain.figures.checkpoint_stall import CheckpointStall
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "checkpoint-systems.md").read_text()
+PAGE = (DOCS / "checkpoint-systems.md").read_text(encoding="utf-8")
 
 
 def table_of(content, title):
@@ -85,7 +85,7 @@ def test_text():
     assert pin < 0.01 and f"{record:.2g} % on AlexNet" in PAGE
     least = table_of(content, "% of the time with pins")["`batch_scale`"]["pin, low"]
     assert f"ResNet-50\nreaches {least:.2g} %" in PAGE
-    list_of_figures = (DOCS / "figures.md").read_text()
+    list_of_figures = (DOCS / "figures.md").read_text(encoding="utf-8")
     assert (
         f"{base:.1f} and {large:.1f} % on BERT, {gpt2:.1f} % on GPT-2, at most {most:.1f} %; pins at every"
         f" iteration: at most {pin:.4f} %" in list_of_figures

@@ -94,10 +94,10 @@ def test_file(tmp_path):
     ],
 )
 def test_files_that_are_wrong(key, value, message, tmp_path):
-    document = json.loads(MODELS_FILE.read_text())
+    document = json.loads(MODELS_FILE.read_text(encoding="utf-8"))
     (document if key in document else document["models"][0])[key] = value
     path = tmp_path / "wrong.json"
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_models(path)
 

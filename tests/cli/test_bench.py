@@ -29,7 +29,10 @@ def measured(monkeypatch):
 
 
 def values(file) -> dict[tuple[str, str], float]:
-    return {(one["name"], one["configuration"]): one["value"] for one in json.loads(file.read_text())}
+    return {
+        (one["name"], one["configuration"]): one["value"]
+        for one in json.loads(file.read_text(encoding="utf-8"))
+    }
 
 
 def test_one_row_keeps_the_others(measured, tmp_path):
@@ -65,10 +68,11 @@ def test_files_of_older_versions_are_read(tmp_path):
     """They call a configuration a preset, and cycles clocks."""
     path = tmp_path / "results.json"
     path.write_text(
-        '[{"name": "read_sequential", "preset": "small", "link": "rtl", "value": 4, "clocks": 7}]'
+        '[{"name": "read_sequential", "preset": "small", "link": "rtl", "value": 4, "clocks": 7}]',
+        encoding="utf-8",
     )
     ResultsFile(path).add(result("append_erased"))
-    by_name = {one["name"]: one for one in json.loads(path.read_text())}
+    by_name = {one["name"]: one for one in json.loads(path.read_text(encoding="utf-8"))}
     assert by_name["append_erased"]["cycles"] == 10
     assert by_name["read_sequential"] == {
         "name": "read_sequential", "configuration": "small", "link": "rtl", "value": 4, "cycles": 7,
@@ -78,10 +82,10 @@ def test_files_of_older_versions_are_read(tmp_path):
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"name": "append_erased"}]', "\x00"])
 def test_another_file_is_not_overwritten(text, measured, tmp_path, capsys):
     file = tmp_path / "thesis.json"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     assert main(["bench", "append_erased", "--preset", "tiny", "--output", str(file)]) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith(f"flashtrain bench: {file}: ")
-    assert file.read_text() == text
+    assert file.read_text(encoding="utf-8") == text
 
 
 def test_a_file_that_cannot_be_written_is_found_before_the_first_benchmark(measured, capsys):

@@ -84,7 +84,7 @@ def test_a_folder_that_is_not_there_is_empty(tmp_path, capsys):
     ],
 )
 def test_mistakes_are_one_line(tmp_path, capsys, arguments, message):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     before = user_cache()
     try:
         code = build(*arguments, "--cache-dir", tmp_path / "file" / "cache")
@@ -97,7 +97,7 @@ def test_mistakes_are_one_line(tmp_path, capsys, arguments, message):
 
 
 def test_other_commands_use_the_folder(tmp_path, capsys):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     train = ["train", "--link", "model", "--iterations", "1", "--output", str(tmp_path / "out")]
     assert main([*train, "--cache-dir", str(tmp_path / "file" / "cache")]) == 2
     assert "file/cache cannot be used" in capsys.readouterr().err

@@ -14,7 +14,8 @@ from flashtrain.cli.main import main
 def file(tmp_path):
     """A die with pages of 16 KiB, on one channel, with few blocks and pages."""
     path = tmp_path / "one_tlc_die.toml"
-    path.write_text("""
+    path.write_text(
+        """
         base = "small"
         part = "b17a_tlc"
         max_blocks = 64
@@ -23,7 +24,9 @@ def file(tmp_path):
         dies = 1
         blocks = 40
         pages = 16
-    """)
+    """,
+        encoding="utf-8",
+    )
     return path
 
 
@@ -59,7 +62,7 @@ def test_a_sequence(file, tmp_path, capsys):
 def test_a_benchmark_of_the_design(file, tmp_path, capsys):
     results = tmp_path / "results.json"
     assert main(["bench", "buffer_bytes", "--config", str(file), "--output", str(results)]) == 0
-    (result,) = json.loads(results.read_text())
+    (result,) = json.loads(results.read_text(encoding="utf-8"))
     assert result["configuration"] == "one_tlc_die"
     assert result["value"] == (4 * 4 + 4) * 16384
     assert "one_tlc_die" in capsys.readouterr().out

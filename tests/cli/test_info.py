@@ -64,7 +64,9 @@ def test_streams_of_a_node(capsys):
 def file(tmp_path):
     """A file with one channel in the place of two."""
     path = tmp_path / "single_channel.toml"
-    path.write_text('base = "tiny_ecc"\nread_pages = 4\nmax_blocks = 12\n[geometry]\nchannels = 1\n')
+    path.write_text(
+        'base = "tiny_ecc"\nread_pages = 4\nmax_blocks = 12\n[geometry]\nchannels = 1\n', encoding="utf-8"
+    )
     return path
 
 
@@ -89,19 +91,19 @@ def test_a_configuration_of_a_file(file, capsys):
 def test_a_written_file_is_the_preset(preset, tmp_path, capsys):
     assert main(["info", "--preset", preset, "--write"]) == 0
     written = tmp_path / "written.toml"
-    written.write_text(capsys.readouterr().out)
+    written.write_text(capsys.readouterr().out, encoding="utf-8")
     assert load_config(written) == PRESETS[preset]
 
 
 def test_a_written_file_of_a_file(file, tmp_path, capsys):
     assert main(["info", "--config", str(file), "--write"]) == 0
     written = tmp_path / "written.toml"
-    written.write_text(capsys.readouterr().out)
+    written.write_text(capsys.readouterr().out, encoding="utf-8")
     assert load_config(written) == load_config(file)
 
 
 def test_a_mistake_in_a_file_is_one_line(file, capsys):
-    file.write_text('base = "tiny"\n[geometry]\nchannels = 3\n')
+    file.write_text('base = "tiny"\n[geometry]\nchannels = 3\n', encoding="utf-8")
     assert main(["info", "--config", str(file)]) == 2
     error = capsys.readouterr().err
     assert error == f"flashtrain info: {file}: geometry.channels is 3; expected a power of two from 1 to 64\n"

@@ -31,7 +31,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "device.md"
 def example(tmp_path_factory):
     """The image of the page's example, in a folder of its own; all tests leave its bytes as they are."""
     folder = tmp_path_factory.mktemp("example")
-    code = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -56,7 +56,7 @@ def unchanged(example):
 
 
 RECORDED = re.findall(
-    r"<!-- recorded: flashtrain (device .*?) -->\n```\n(.*?)```", PAGE.read_text(), re.DOTALL
+    r"<!-- recorded: flashtrain (device .*?) -->\n```\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
 )
 
 
@@ -89,7 +89,7 @@ def test_documents(section, unchanged, capsys):
 
 @pytest.mark.parametrize("words", ["clock_seconds", "endurance_used", "percentage_used", "most_corrected"])
 def test_the_page_names_keys_of_the_document(words, example, capsys):
-    assert f"`{words}`" in PAGE.read_text()
+    assert f"`{words}`" in PAGE.read_text(encoding="utf-8")
     assert main(["device", str(example), "--json", "--scrub"]) == 0
     assert f'"{words}"' in capsys.readouterr().out
 
@@ -154,7 +154,7 @@ def test_damage_is_named_and_all_else_is_reported(section, at, raw, message, con
 
 
 def _text(path):
-    path.write_text("a text, and no image of a flash at all\n" * 10)
+    path.write_text("a text, and no image of a flash at all\n" * 10, encoding="utf-8")
 
 
 def _truncated(path):

@@ -34,7 +34,7 @@ TINY = ["--preset", "tiny", "--link", "model"]
 @pytest.fixture
 def jobs(tmp_path):
     path = tmp_path / "jobs.fio"
-    path.write_text(JOBS)
+    path.write_text(JOBS, encoding="utf-8")
     return str(path)
 
 
@@ -145,15 +145,15 @@ def test_mistakes_are_one_line(arguments, message, jobs, capsys):
 
 def test_the_page_has_the_example_and_its_output(capsys):
     command = "io examples/io/mixed.fio --link model"
-    page = PAGE.read_text()
+    page = PAGE.read_text(encoding="utf-8")
     (recorded,) = re.findall(rf"<!-- recorded: flashtrain {command} -->\n```\n(.*?)```", page, re.DOTALL)
     assert main(["io", str(EXAMPLE), "--link", "model"]) == 0
     assert capsys.readouterr().out == recorded
-    assert f"```ini\n{EXAMPLE.read_text()}```" in page
+    assert f"```ini\n{EXAMPLE.read_text(encoding='utf-8')}```" in page
 
 
 def test_the_page_has_every_option_of_fio():
-    page = PAGE.read_text()
+    page = PAGE.read_text(encoding="utf-8")
     (table,) = re.findall(
         r"<!-- begin: python -m flashtrain.io.fio -->\n(.*?)\n<!-- end -->", page, re.DOTALL
     )
@@ -161,7 +161,7 @@ def test_the_page_has_every_option_of_fio():
 
 
 def test_the_page_has_every_option():
-    table = PAGE.read_text().split("## Options", 1)[1].split("##", 1)[0]
+    table = PAGE.read_text(encoding="utf-8").split("## Options", 1)[1].split("##", 1)[0]
     named = {name for line in table.splitlines() if line.startswith("| `") for name in _names(line)}
     assert named == set(OPTIONS)
 

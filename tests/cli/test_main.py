@@ -81,13 +81,13 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, message, capsys, tmp_p
 
 def test_a_bad_file_is_named(capsys, tmp_path):
     file = tmp_path / "bad.json"
-    file.write_text('{"format": "flashtrain-sequence", "version": 7}')
+    file.write_text('{"format": "flashtrain-sequence", "version": 7}', encoding="utf-8")
     assert run("sequence", "show", str(file)) == 2
     assert f"{file}: version: expected 2 or 3, got 7" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_made(capsys, tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     assert run("train", "--link", "functional", "--output", str(tmp_path / "file" / "run")) == 2
     assert f"{tmp_path}/file" in capsys.readouterr().err
 
@@ -123,7 +123,7 @@ def test_interrupted(tmp_path):
 def closed_pipe():
     read, write = os.pipe()
     os.close(read)
-    with os.fdopen(write, "w") as closed:
+    with os.fdopen(write, "w", encoding="utf-8") as closed:
         yield closed
 
 
@@ -145,7 +145,7 @@ def test_a_reader_that_has_enough_of_the_help():
 
 @pytest.mark.parametrize("arguments", [["info", "--preset", "tiny"], ["--help"]])
 def test_a_full_disk_behind_stdout(arguments):
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith("standard output: No space left on device")

@@ -50,10 +50,10 @@ def test_a_whole_configuration(opened, bench, tmp_path, monkeypatch, capsys):
     few = [run for run in RUNS if run.configuration == "own_tlc"][:3]
     monkeypatch.setattr(model_error, "RUNS", few)
     assert bench() == 0
-    (result,) = json.loads((tmp_path / "results.json").read_text())
+    (result,) = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert (result["name"], result["configuration"], result["link"]) == ("model_error", "all", "model")
     assert (result["share"], result["met"]) == (1.0, True)
-    documents = json.loads((tmp_path / "model_error-all.json").read_text())
+    documents = json.loads((tmp_path / "model_error-all.json").read_text(encoding="utf-8"))
     assert [one["point"] for one in documents] == [run.name for run in few]
     assert {one["error"] for one in documents} == {0.0}
     assert {one["role"] for one in documents} == {"calibration", "held_out"}
@@ -73,7 +73,7 @@ def test_a_missed_point_is_exit_code_1(opened, bench, tmp_path, capsys):
     assert "goals missed: model_error on all" in output.err
     assert "-50.000%" in output.out
     # A part of the points is no result of the row.
-    assert json.loads((tmp_path / "results.json").read_text()) == []
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == []
     assert (tmp_path / "model_error-points.json").exists()
 
 
@@ -85,7 +85,7 @@ def test_a_run_that_fails_is_named_and_leaves_the_others(opened, bench, tmp_path
     output = capsys.readouterr()
     assert f"{first.name} on rtl: size is 100; expected a multiple of 16384" in output.err
     assert second.name in output.out
-    assert json.loads((tmp_path / "results.json").read_text()) == []
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_points_are_of_one_row_alone(capsys):
 
 
 def test_a_file_of_something_else_is_found_first(opened, bench, tmp_path, capsys):
-    (tmp_path / "rtl.json").write_text("[]")
+    (tmp_path / "rtl.json").write_text("[]", encoding="utf-8")
     assert bench() == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{tmp_path / 'rtl.json'}: expected results of the RTL" in line
@@ -137,7 +137,7 @@ def test_the_key_is_of_the_sources():
 )
 def test_another_file_is_refused(text, tmp_path):
     path = tmp_path / "rtl.json"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(
         InputError, match=r"rtl\.json: (not JSON|expected results of the RTL for model_error)"
     ):

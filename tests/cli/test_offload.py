@@ -121,7 +121,7 @@ def test_byte_sizes(text, size):
 def test_the_recorded_comparison(capsys):
     """docs/offload.md has the output of this command."""
     command = "offload compare resnet-chain --batch 512 --storage ssd4 --storage fms --storage fms-codec"
-    page = (Path(__file__).parents[2] / "docs" / "offload.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "offload.md").read_text(encoding="utf-8")
     (recorded,) = re.findall(rf"<!-- recorded: flashtrain {command} -->\n```\n(.*?)```", page, re.DOTALL)
     assert main(command.split()) == 0
     assert capsys.readouterr().out == recorded

@@ -21,7 +21,7 @@ SECRET = make_secret(bytes(range(32)))
 
 def test_a_host_is_served_until_sigterm(tmp_path):
     """The command says where it listens and for whom, loses its power at SIGUSR1, and ends in order."""
-    (tmp_path / "secret").write_text(SECRET + "\n")
+    (tmp_path / "secret").write_text(SECRET + "\n", encoding="utf-8")
     options = f"--preset tiny --link functional --port 0 --image {tmp_path}/flash.img".split()
     options += ["--dhchap-secret", str(tmp_path / "secret")]
     command = [sys.executable, "-m", "flashtrain.cli.main", "serve", *options]
@@ -83,7 +83,7 @@ def test_mistakes_are_one_line(arguments, message, capsys):
 
 @pytest.mark.parametrize("text", ["", " \n\n"])
 def test_a_file_without_a_secret_serves_nobody(text, tmp_path, capsys):
-    (tmp_path / "secret").write_text(text)
+    (tmp_path / "secret").write_text(text, encoding="utf-8")
     assert (
         main(["serve", "--link", "functional", "--port", "0", "--dhchap-secret", f"{tmp_path}/secret"]) == 2
     )

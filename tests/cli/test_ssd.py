@@ -13,7 +13,7 @@ BENCH = ["ssd", "bench", "--quick", "--preset", "small", "--over-provisioning", 
 @pytest.fixture
 def trace(tmp_path):
     path = tmp_path / "a.txt"
-    path.write_text("".join(f"{1000 * n} 0 {8 * n} 8 {n % 2}\n" for n in range(64)))
+    path.write_text("".join(f"{1000 * n} 0 {8 * n} 8 {n % 2}\n" for n in range(64)), encoding="utf-8")
     return path
 
 

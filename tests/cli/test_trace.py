@@ -39,7 +39,7 @@ def test_show_and_convert(recorded, tmp_path, capsys):
 
 def test_a_write_out_of_place(tmp_path, capsys):
     path = tmp_path / "a.txt"
-    path.write_text("0 0 0 8 0\n5 0 16 8 0\n")
+    path.write_text("0 0 0 8 0\n5 0 16 8 0\n", encoding="utf-8")
     assert main(["trace", "replay", str(path), "--link", "functional"]) == 2
     out, err = capsys.readouterr()
     place = "write at sector 16 out of place; expected 8, the write pointer of zone 0"
@@ -48,7 +48,7 @@ def test_a_write_out_of_place(tmp_path, capsys):
 
 def test_a_bad_line(tmp_path, capsys):
     path = tmp_path / "a.txt"
-    path.write_text("fio version 2 iolog\nf add\nf write 0\n")
+    path.write_text("fio version 2 iolog\nf add\nf write 0\n", encoding="utf-8")
     assert main(["trace", "show", str(path)]) == 2
     assert capsys.readouterr().err.startswith(
         f"flashtrain trace: {path}:3: 'f write 0'; expected FILE ACTION"

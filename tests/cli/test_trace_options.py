@@ -24,7 +24,7 @@ def sequence(tmp_path_factory):
 
 
 def document(path):
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     return content, [event for event in content["traceEvents"] if event["ph"] == "X"]
 
 
@@ -102,7 +102,7 @@ def test_iterations_of_a_sequence(sequence, tmp_path):
     assert [event["name"] for event in iterations] == ["iteration 2", "iteration 3"]
     assert iterations[0]["ts"] + iterations[0]["dur"] == pytest.approx(iterations[1]["ts"])
     labels = {event["args"].get("label") for event in slices}
-    tensors = {tensor["name"] for tensor in json.loads(Path(sequence).read_text())["tensors"]}
+    tensors = {tensor["name"] for tensor in json.loads(Path(sequence).read_text(encoding="utf-8"))["tensors"]}
     assert len(tensors & labels) > 5
 
 
@@ -175,6 +175,6 @@ def test_io_on_the_rtl(tmp_path, capsys):
     capsys.readouterr()
     assert main([*JOB, *TINY, "--waves", str(waves), "--waves-window", "1000:1200"]) == 0
     assert f"{waves}: 200 cycles of waves" in capsys.readouterr().out
-    first = next(line for line in waves.read_text().splitlines() if line.startswith("#"))
+    first = next(line for line in waves.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
     mhz = content["otherData"]["clock_mhz"]
     assert int(first[1:]) == (begin + 1000) * 1_000_000 // mhz and begin + 1000 < end

@@ -29,7 +29,7 @@ def test_each_network_is_bit_exact(network, place, tmp_path, capsys):
     assert document["network"] == network
     assert len(document["losses"]) == document["iterations"] == 6
     assert document["streams"]["inputs"]["appends"] == 12
-    assert json.loads((tmp_path / "summary.json").read_text()) == document
+    assert json.loads((tmp_path / "summary.json").read_text(encoding="utf-8")) == document
     assert (tmp_path / "loss.png").stat().st_size > 5000
 
 

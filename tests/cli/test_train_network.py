@@ -69,7 +69,7 @@ def test_characters(tmp_path, capsys, monkeypatch):
 
 def test_a_regression(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("curve.py").write_text(CURVE)
+    Path("curve.py").write_text(CURVE, encoding="utf-8")
     x = np.random.default_rng(1).uniform(-1, 1, (200, 2))
     np.savez("data.npz", x_train=x[50:], y_train=x[50:].prod(1), x_test=x[:50], y_test=x[:50].prod(1))
     arguments = ["curve.py:NETWORK", "--data", "data.npz", "--iterations", "60", "--evaluate", "30"]
@@ -110,8 +110,8 @@ MISTAKES = [
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES)
 def test_mistakes(arguments, message, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("curve.py").write_text(CURVE)
-    Path("bad.py").write_text("NETWORK = oops\n")
+    Path("curve.py").write_text(CURVE, encoding="utf-8")
+    Path("bad.py").write_text("NETWORK = oops\n", encoding="utf-8")
     try:
         code = main(["train", *arguments, "--link", "functional"])
     except SystemExit as leaving:

@@ -45,7 +45,7 @@ def test_training_through_the_rtl(place, tmp_path, capsys):
         assert 0 < updates["cycles"] < document["cycles"]
         assert 0 < updates["share_of_bound"] < 1
 
-    trace = json.loads((tmp_path / "trace.json").read_text())
+    trace = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
     names = {event["name"] for event in trace["traceEvents"]}
     assert {"program", "transfer in", "burst", "doorbell", "interrupt"} <= names
     assert (tmp_path / "timeline.png").stat().st_size > 10_000

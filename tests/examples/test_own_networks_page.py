@@ -10,7 +10,7 @@ import pytest
 from flashtrain.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "own-networks.md").read_text()
+PAGE = (ROOT / "docs" / "own-networks.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def blocks():
 
 
 def test_the_network_is_that_of_the_examples(blocks):
-    assert blocks[0] in (ROOT / "examples" / "networks" / "own_network.py").read_text()
+    assert blocks[0] in (ROOT / "examples" / "networks" / "own_network.py").read_text(encoding="utf-8")
 
 
 def test_from_python(blocks, tmp_path):

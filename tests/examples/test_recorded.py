@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 SHORT_ROWS = ("append_latency", "command_interval", "command_time_write")
 WALL = r" +[\d.]+ s$"
 

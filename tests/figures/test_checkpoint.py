@@ -43,7 +43,7 @@ def test_a_file_by_hand(stall):
 
 def test_files(tmp_path):
     write_figure(STALL, tmp_path, {"interval": 1000})
-    page = (tmp_path / "checkpoint-stall.md").read_text()
+    page = (tmp_path / "checkpoint-stall.md").read_text(encoding="utf-8")
     assert "| `interval` | 1000 | iterations | 50 to 5000 |" in page
     assert "| at most | yes |" in page and "| at most | no |" in page
     assert (tmp_path / "checkpoint-stall.png").stat().st_size > 50_000

@@ -14,11 +14,11 @@ from flashtrain.writing import OutputError
 
 def test_files(tmp_path):
     write_figure(BehemothRequirement(), tmp_path, {"dies": 4})
-    data = json.loads((tmp_path / "behemoth-requirement.json").read_text())
+    data = json.loads((tmp_path / "behemoth-requirement.json").read_text(encoding="utf-8"))
     assert [c["reached"] for c in data["comparisons"]] == [True, True, True]
     assert {a["name"]: a["value"] for a in data["assumptions"]}["dies"] == 4
     assert len(data["sensitivity"]) == len(data["assumptions"])
-    page = (tmp_path / "behemoth-requirement.md").read_text()
+    page = (tmp_path / "behemoth-requirement.md").read_text(encoding="utf-8")
     assert "| `dies` | 4 | dies | 2 to 4 |" in page
     assert "| 50 GB/s | 76.8 GB/s | +53.6% | at least | yes |" in page
     for name in ("behemoth-requirement.png", "behemoth-requirement-tornado.png"):
@@ -63,6 +63,6 @@ def test_mistakes(arguments, message, tmp_path, capsys):
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(OutputError, match="is not a folder"):
         write_figure(BehemothMemoryCost(), tmp_path / "file" / "figures")

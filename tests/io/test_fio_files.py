@@ -157,7 +157,7 @@ MOVED = {
 def test_a_published_style(name, drive, tmp_path, capsys):
     """The file runs as it is; what has no meaning is in one line; and all bytes are moved."""
     path = tmp_path / "job.fio"
-    path.write_text(BLOCK + FILES[name])
+    path.write_text(BLOCK + FILES[name], encoding="utf-8")
     assert main(["io", str(path), *DRIVE[drive]]) == 0
     out = capsys.readouterr().out
     (ignored,) = [line for line in out.splitlines() if line.startswith("ignored, without a meaning here")]
@@ -175,7 +175,7 @@ def test_zoned_files(tmp_path, capsys):
     """Random writes of a zoned device go to write pointers; a conventional drive has no zones."""
     path = tmp_path / "zbd.fio"
     options = "zonemode=zbd\nmax_open_zones=14\n[w]\nrw=randwrite\nbs=64k\niodepth=4\nverify=md5\n"
-    path.write_text(BLOCK + options)
+    path.write_text(BLOCK + options, encoding="utf-8")
     assert main(["io", str(path), *DRIVE["fms"]]) == 0
     assert "1,024 logical blocks read, all as written" in capsys.readouterr().out
     assert main(["io", str(path), *DRIVE["ssd"]]) == 2

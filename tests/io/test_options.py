@@ -38,7 +38,7 @@ runtime=2ms
 
 def write(tmp_path, text):
     path = tmp_path / "jobs.fio"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -216,17 +216,19 @@ def test_options_without_a_meaning_are_listed(tmp_path):
 def test_files_include_files_and_use_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("FLASHTRAIN_TEST_DEPTH", "9")
     (tmp_path / "common").mkdir()
-    (tmp_path / "common" / "global.fio").write_text("include base.fio\niodepth=${FLASHTRAIN_TEST_DEPTH}\n")
-    (tmp_path / "common" / "base.fio").write_text("[global]\nbs=8k ; of all\n")
+    (tmp_path / "common" / "global.fio").write_text(
+        "include base.fio\niodepth=${FLASHTRAIN_TEST_DEPTH}\n", encoding="utf-8"
+    )
+    (tmp_path / "common" / "base.fio").write_text("[global]\nbs=8k ; of all\n", encoding="utf-8")
     text = "include common/global.fio\n[a]\nbsrange=4k-8k # and not 8k\nrunning_on=${FLASHTRAIN_TEST_DEPTH}\n"
     with pytest.raises(JobError, match=r"jobs.fio:4: \[a\] running_on: no such option"):
         load_jobs(write(tmp_path, text), {})
     (job,) = load_jobs(write(tmp_path, text.replace("running_on", "startdelay")), {})
     assert (job.iodepth, job.bs.least, job.bs.most, job.startdelay) == (9, 4096, 8192, 9 * 10**9)
-    (tmp_path / "loop.fio").write_text("include loop.fio\n")
+    (tmp_path / "loop.fio").write_text("include loop.fio\n", encoding="utf-8")
     with pytest.raises(JobError, match="include: more than 8 files within each other"):
         load_jobs(tmp_path / "loop.fio", {})
-    (tmp_path / "many.fio").write_text("include common/base.fio\n" * 65)
+    (tmp_path / "many.fio").write_text("include common/base.fio\n" * 65, encoding="utf-8")
     with pytest.raises(JobError, match=r"many\.fio:65 include: more than 64 files"):
         load_jobs(tmp_path / "many.fio", {})
 

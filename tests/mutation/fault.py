@@ -36,7 +36,7 @@ class Fault:
 
     def planted(self) -> str:
         """The text of the file with the fault in it."""
-        source = (ROOT / self.path).read_text()
+        source = (ROOT / self.path).read_text(encoding="utf-8")
         if (count := source.count(self.right)) != 1:
             raise PlantError(f"{self.name}: {self.right!r} stands {count} times in {self.path}, not once")
         return source.replace(self.right, self.wrong)

@@ -93,7 +93,7 @@ def _tree(fault: Fault | None) -> Iterator[Path]:
                 (tree / path.name).symlink_to(path)
         (tree / "build").mkdir()
         if fault is not None:
-            (tree / fault.path).write_text(fault.planted())
+            (tree / fault.path).write_text(fault.planted(), encoding="utf-8")
         yield tree
 
 

@@ -13,7 +13,7 @@ from flashtrain.spec.errors import ToolError
 def programs(tmp_path, monkeypatch):
     """A PATH with two compilers of each language."""
     for name in ("clang", "clang++", "gcc", "g++"):
-        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     for variable in ("CC", "CXX"):

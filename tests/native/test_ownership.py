@@ -26,7 +26,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files aw
 
 def fill(folder: Path) -> None:
     (folder / "obj").mkdir()
-    (folder / "obj" / "lib.so").write_text("a library")
+    (folder / "obj" / "lib.so").write_text("a library", encoding="utf-8")
 
 
 def build(cache: UserCache, fill: Callable[[Path], None] = fill) -> Path:

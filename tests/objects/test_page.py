@@ -28,7 +28,7 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 def test_the_page_prints_what_it_says(tmp_path):
     """Also from a second run of the server with the same image."""
-    text = PAGE.read_text()
+    text = PAGE.read_text(encoding="utf-8")
     (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     again = "import fsspec\nfs = fsspec.filesystem('flash', port=4420)\nprint(fs.find('objects'))\n"
     printed = []

@@ -223,7 +223,7 @@ def test_update_energy():
 def test_a_step_of_optimstore(name, share, tmp_path):
     file = tmp_path / "results.json"
     assert main(["bench", name, "--preset", "optimstore", "--quick", "--output", str(file)]) == 0
-    (result,) = json.loads(file.read_text())
+    (result,) = json.loads(file.read_text(encoding="utf-8"))
     assert result["met"] and share <= result["share"] <= 1
 
 
@@ -241,7 +241,7 @@ def test_the_command(tmp_path, capsys):
     file = tmp_path / "out" / "results.json"
     names = ["append_latency", "command_interval"]
     assert main(["bench", *names, "--preset", "tiny", "--quick", "--output", str(file)]) == 0
-    results = json.loads(file.read_text())
+    results = json.loads(file.read_text(encoding="utf-8"))
     assert [result["name"] for result in results] == names
     assert all((result["configuration"], result["link"]) == ("tiny", "rtl") for result in results)
     assert set(results[0]) == {
@@ -256,7 +256,7 @@ def test_figures_are_written_beside_the_results(tmp_path):
     file = tmp_path / "results.json"
     names = ["append_erased", "metadata_bytes", "buffer_bytes"]
     assert main(["bench", *names, "--preset", "tiny", "--quick", "--output", str(file)]) == 0
-    appended, metadata, buffers = json.loads(file.read_text())
+    appended, metadata, buffers = json.loads(file.read_text(encoding="utf-8"))
     assert appended["use"]["array"]["programs"] > 0.9 and appended["bytes"] > 8 * 4 * 512
     assert metadata["value"] > 0 and metadata["use"] is None and metadata["link"] == "-"
     # 2 channels: 3 page sets of 2 pages of 512 bytes, and 2 pages for reads.
@@ -288,7 +288,7 @@ def test_the_quick_table(tmp_path, request):
     ]
     names = dict.fromkeys(row.benchmark for row in rows)
     code = main(["bench", "--quick", *names, "--output", str(file)])
-    results = json.loads(file.read_text())
+    results = json.loads(file.read_text(encoding="utf-8"))
     assert [Row(result["name"], result["configuration"]) for result in results] == rows
     above = {r["name"] for r in results if r["share"] is not None and r["share"] > 1 + 1e-9}
     assert not above and code == 0
@@ -321,7 +321,7 @@ def test_a_value_above_its_bound_is_exit_code_1(tmp_path, capsys, monkeypatch):
     file = tmp_path / "results.json"
     assert main(["bench", "command_interval", "--preset", "tiny", "--quick", "--output", str(file)]) == 1
     assert "command_interval on tiny: " in capsys.readouterr().err
-    assert json.loads(file.read_text())[0]["share"] > 1
+    assert json.loads(file.read_text(encoding="utf-8"))[0]["share"] > 1
 
 
 def test_the_rows_of_the_table():

@@ -147,7 +147,7 @@ def test_figure_and_trace(tmp_path):
     draw_timeline(report.timeline, tmp_path / "timeline.png", "gpt 1x1")
     assert (tmp_path / "timeline.png").stat().st_size > 10_000
     write_trace(report.timeline, tmp_path / "trace.json")
-    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
     assert {event["ph"] for event in events} == {"M", "X", "b", "e", "C"}
     assert sum(e["ph"] == "b" for e in events) == sum(e["ph"] == "e" for e in events) > 200
     (tmp_path / "x.png").mkdir()

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_is_up_to_date():
-    page = (ROOT / PAGE).read_text()
+    page = (ROOT / PAGE).read_text(encoding="utf-8")
     message = "the block diagram is stale: run `python -m flashtrain.rtl.export.diagram`"
     assert f"{BEGIN}\n{diagram(ROOT)}\n" in page, message
 

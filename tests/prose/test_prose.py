@@ -181,7 +181,9 @@ def clause_length(clause: str) -> int:
 
 def words_not_used() -> dict[str, str]:
     """Each word or phrase of the glossary's last columns, with the term that stands for it."""
-    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", (ROOT / GLOSSARY).read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", (ROOT / GLOSSARY).read_text(encoding="utf-8"), re.MULTILINE
+    )
     return {word: term for term, column in rows if column != "not" for word in column.split(", ")}
 
 
@@ -232,7 +234,7 @@ def violations(place: str) -> list[Violation]:
     found: list[Violation] = []
     for path in files(place):
         check = check_page if path.suffix == ".md" else check_module
-        found.extend(check(str(path.relative_to(ROOT)), path.read_text()))
+        found.extend(check(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")))
     return sorted(found)
 
 

@@ -24,7 +24,7 @@ def number_of(cell: str) -> float:
 
 
 def test_each_number_is_that_of_the_code():
-    rows = ROW.findall(PAGE.read_text())
+    rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
     for cell, module, name in rows:
         value = reduce(getattr, name.split("."), import_module(f"flashtrain.{module}"))
         assert number_of(cell) == value, f"{module}:{name} is {value}; the page has {cell}"

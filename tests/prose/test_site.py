@@ -24,9 +24,9 @@ def test_site(tmp_path):
     done = build(ROOT / "docs", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all((tmp_path / "site" / page).exists() for page in PAGES)
-    commands = (tmp_path / "site" / "reference" / "commands.html").read_text()
+    commands = (tmp_path / "site" / "reference" / "commands.html").read_text(encoding="utf-8")
     assert {"flashtrain train", "flashtrain sequence replay"} <= {*re.findall(r"<h2>([^<]+)<", commands)}
-    python = (tmp_path / "site" / "reference" / "python.html").read_text()
+    python = (tmp_path / "site" / "reference" / "python.html").read_text(encoding="utf-8")
     assert (
         'id="flashtrain.host.Device.stream"' in python
         or 'id="flashtrain.host.device.Device.stream"' in python
@@ -34,8 +34,12 @@ def test_site(tmp_path):
 
 
 def test_a_dead_link_is_an_error(tmp_path):
-    (tmp_path / "conf.py").write_text('extensions = ["myst_parser"]\nmyst_heading_anchors = 4\n')
-    (tmp_path / "index.md").write_text("# A page\n\n[gone](gone.md), [no heading](index.md#none)\n")
+    (tmp_path / "conf.py").write_text(
+        'extensions = ["myst_parser"]\nmyst_heading_anchors = 4\n', encoding="utf-8"
+    )
+    (tmp_path / "index.md").write_text(
+        "# A page\n\n[gone](gone.md), [no heading](index.md#none)\n", encoding="utf-8"
+    )
     done = build(tmp_path, tmp_path)
     assert done.returncode != 0
     assert "'gone.md'" in done.stderr and "'none'" in done.stderr
@@ -44,17 +48,19 @@ def test_a_dead_link_is_an_error(tmp_path):
 @pytest.mark.parametrize("page", ["README.md"])
 def test_links_of_a_page_outside(page):
     """Files and headings that the page names."""
-    for target, _, heading in re.findall(r"\]\((?!https?:)([^)#]*)(#([^)]*))?\)", (ROOT / page).read_text()):
+    for target, _, heading in re.findall(
+        r"\]\((?!https?:)([^)#]*)(#([^)]*))?\)", (ROOT / page).read_text(encoding="utf-8")
+    ):
         path = ROOT / (target or page)
         assert path.exists(), target
-        headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE) if heading else []
+        headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE) if heading else []
         slugs = {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
         assert not heading or heading in slugs, f"{target}#{heading}"
 
 
 def test_tutorial_has_the_example():
-    page = (ROOT / "docs" / "tutorial.md").read_text()
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (output,) = re.findall(r"```\n\n?It prints\n\n```\n(.*?)```", page, re.DOTALL)
-    assert (ROOT / "examples" / "append_and_read.py").read_text().endswith(code)
-    assert output == (ROOT / "examples" / "append_and_read.txt").read_text()
+    assert (ROOT / "examples" / "append_and_read.py").read_text(encoding="utf-8").endswith(code)
+    assert output == (ROOT / "examples" / "append_and_read.txt").read_text(encoding="utf-8")

@@ -86,9 +86,9 @@ def _command(*words: str) -> Callable[[Path], object]:
 
 def _configurations(folder: Path) -> None:
     for name in ("tiny", "small_codec", "behemoth"):
-        (folder / name).write_text(config_text(PRESETS[name]))
+        (folder / name).write_text(config_text(PRESETS[name]), encoding="utf-8")
     (folder / "short").write_text(
-        'base = "small"\nwrite_sets = 5\n[timing]\ntr = { ns = 3000, cycles = 2 }\n'
+        'base = "small"\nwrite_sets = 5\n[timing]\ntr = { ns = 3000, cycles = 2 }\n', encoding="utf-8"
     )
 
 
@@ -101,7 +101,7 @@ def _examples(*names: str) -> Callable[[Path], None]:
 
 
 def _xml(text: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / "document").write_text(text) and None
+    return lambda folder: (folder / "document").write_text(text, encoding="utf-8") and None
 
 
 _TABLES = {
@@ -118,10 +118,10 @@ def _traces(folder: Path) -> None:
     records += [TraceRecord(9000, 0, 8, Operation.READ), TraceRecord(9500, 0, 0, Operation.FLUSH)]
     for name in WRITABLE:
         save_trace(folder / name, records, name)
-    (folder / "msr").write_text("128166372003061629,hm,0,Read,4096,8192,10\n" * 3)
-    (folder / "alibaba").write_text("419,R,4096,8192,1577808000000000\n" * 3)
-    (folder / "tencent").write_text("1538323200,2048,16,0,1063\n" * 3)
-    (folder / "spc").write_text("0,2048,8192,R,0.5\n" * 3)
+    (folder / "msr").write_text("128166372003061629,hm,0,Read,4096,8192,10\n" * 3, encoding="utf-8")
+    (folder / "alibaba").write_text("419,R,4096,8192,1577808000000000\n" * 3, encoding="utf-8")
+    (folder / "tencent").write_text("1538323200,2048,16,0,1063\n" * 3, encoding="utf-8")
+    (folder / "spc").write_text("0,2048,8192,R,0.5\n" * 3, encoding="utf-8")
     (folder / "packed").write_bytes(gzip.compress(b"500000 3 2048 16 1\n" * 3))
 
 
@@ -141,10 +141,10 @@ def _plan(folder: Path) -> None:
 
 
 def _networks(folder: Path) -> None:
-    document = json.loads((FOLDER / "resnet152.json").read_text())
+    document = json.loads((FOLDER / "resnet152.json").read_text(encoding="utf-8"))
     document["operations"] = document["operations"][:6]
     document["tensors"] = []
-    (folder / "net").write_text(json.dumps(document))
+    (folder / "net").write_text(json.dumps(document), encoding="utf-8")
 
 
 def _models(folder: Path) -> None:
@@ -171,12 +171,14 @@ def _arrays(folder: Path) -> None:
 
 def _results(folder: Path) -> None:
     result = {"name": "append", "configuration": "tiny", "link": "rtl", "value": 1.5, "cycles": 100}
-    (folder / "results").write_text(json.dumps([result, {**result, "preset": "small"}], indent=2))
+    (folder / "results").write_text(
+        json.dumps([result, {**result, "preset": "small"}], indent=2), encoding="utf-8"
+    )
 
 
 def _rtl_results(folder: Path) -> None:
     run = {"run": "a", "sources": "b", "values": {}, "cycles": 5, "seconds": 0.5}
-    (folder / "results").write_text(json.dumps({"0123": run, "4567": run}, indent=1))
+    (folder / "results").write_text(json.dumps({"0123": run, "4567": run}, indent=1), encoding="utf-8")
 
 
 def _journal(folder: Path) -> None:
@@ -198,11 +200,13 @@ def _record(folder: Path) -> None:
 
 
 def _secret(folder: Path) -> None:
-    (folder / "secret").write_text("DHHC-1:00:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:\n")
+    (folder / "secret").write_text(
+        "DHHC-1:00:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:\n", encoding="utf-8"
+    )
 
 
 def _drive(folder: Path) -> None:
-    (folder / "drive").write_text(drive_text(SsdConfig.of(PRESETS["behemoth"])))
+    (folder / "drive").write_text(drive_text(SsdConfig.of(PRESETS["behemoth"])), encoding="utf-8")
 
 
 READERS = (

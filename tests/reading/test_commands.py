@@ -84,8 +84,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     (folder / "SEQUENCE").write_bytes(b"")
     assert main(["sequence", "generate", str(folder / "SEQUENCE"), "--network", "mlp", "--batch", "2"]) == 0
-    (folder / "TRACE").write_text("fio version 2 iolog\nf add\nf write 0 4096\n")
-    (folder / "DEVICE").write_text(DEVICE)
+    (folder / "TRACE").write_text("fio version 2 iolog\nf add\nf write 0 4096\n", encoding="utf-8")
+    (folder / "DEVICE").write_text(DEVICE, encoding="utf-8")
     return folder
 
 

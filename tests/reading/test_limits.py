@@ -157,7 +157,7 @@ def test_names_that_are_none(name, tmp_path):
 
 
 def test_what_a_file_begins_with(tmp_path):
-    (tmp_path / "a").write_text("flashtrain")
+    (tmp_path / "a").write_text("flashtrain", encoding="utf-8")
     os.mkfifo(tmp_path / "fifo")
     assert begins_with(tmp_path / "a", b"train") and not begins_with(tmp_path / "a", b"x")
     assert not any(begins_with(path, b"") for path in (tmp_path / "fifo", tmp_path, Path("/dev/zero")))
@@ -191,7 +191,7 @@ def test_packed_lines(tmp_path, monkeypatch):
 
 def test_archives(tmp_path):
     path, content = tmp_path / "a.tar", tmp_path / "content"
-    content.write_text("a line\n" * 3)
+    content.write_text("a line\n" * 3, encoding="utf-8")
     member = tarfile.TarInfo("x")
     member.pax_headers = {"GNU.sparse.size": "1" * 5000, "GNU.sparse.map": "x,1"}
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:

@@ -20,7 +20,7 @@ def load(tmp_path):
 
     def load_text(text):
         file = tmp_path / "own.toml"
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
         return load_config(file)
 
     return load_text
@@ -157,13 +157,13 @@ def test_a_file_in_another_encoding(tmp_path):
 
 def test_a_file_name_that_is_no_name(tmp_path):
     file = tmp_path / "my own.toml"
-    file.write_text('base = "small"\nwrite_sets = 5')
+    file.write_text('base = "small"\nwrite_sets = 5', encoding="utf-8")
     with pytest.raises(InputError, match="name is 'my own'; expected letters, digits"):
         load_config(file)
 
 
 def test_the_files_of_the_page(load):
-    page = (ROOT / CONFIGURATION_PAGE).read_text()
+    page = (ROOT / CONFIGURATION_PAGE).read_text(encoding="utf-8")
     configs = [load(text) for text in re.findall("```toml\n(.*?)```", page, re.S)]
     assert [(c.geometry.channels, c.geometry.page_bytes) for c in configs] == [(8, 4096), (2, 16384)]
 

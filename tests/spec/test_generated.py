@@ -22,12 +22,12 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.mark.parametrize("name", generated())
 def test_file_is_up_to_date(name):
-    committed = (ROOT / FOLDER / name).read_text()
+    committed = (ROOT / FOLDER / name).read_text(encoding="utf-8")
     assert committed == generated()[name], f"{name} is stale: run `python -m flashtrain.spec.generate`"
 
 
 def test_tables_of_configurations_are_up_to_date():
-    page = (ROOT / CONFIGURATION_PAGE).read_text()
+    page = (ROOT / CONFIGURATION_PAGE).read_text(encoding="utf-8")
     assert page_with_tables(page) == page, "tables are stale: run `python -m flashtrain.spec.generate`"
     assert page.count("\n| `") > 60
 
@@ -145,7 +145,7 @@ def test_header_compiles_and_agrees(compiler, standard, suffix, tmp_path):
     if shutil.which(compiler) is None:
         pytest.skip(f"no compiler is called {compiler}")
     source, program = tmp_path / f"main.{suffix}", tmp_path / "main"
-    source.write_text(PROGRAM)
+    source.write_text(PROGRAM, encoding="utf-8")
     subprocess.run(
         [
             compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror",

@@ -49,7 +49,8 @@ def drive_file(tmp_path):
             '<?xml version="1.0" encoding="us-ascii"?>\n<Execution_Parameter_Set><Host_Parameter_Set>'
             "<PCIe_Lane_Count>4</PCIe_Lane_Count></Host_Parameter_Set><Device_Parameter_Set>"
             f"{leaves(device)}<Flash_Parameter_Set>{leaves(flash)}</Flash_Parameter_Set>"
-            "</Device_Parameter_Set></Execution_Parameter_Set>"
+            "</Device_Parameter_Set></Execution_Parameter_Set>",
+            encoding="utf-8",
         )
         return path
 
@@ -61,7 +62,10 @@ def workload_file(tmp_path):
     def write(tag="IO_Flow_Parameter_Set_Synthetic", **changes):
         path = tmp_path / "workload.xml"
         flow = f"<{tag}>{leaves(FLOW | changes)}</{tag}>"
-        path.write_text(f"<MQSim_IO_Scenarios><IO_Scenario>{flow}{flow}</IO_Scenario></MQSim_IO_Scenarios>")
+        path.write_text(
+            f"<MQSim_IO_Scenarios><IO_Scenario>{flow}{flow}</IO_Scenario></MQSim_IO_Scenarios>",
+            encoding="utf-8",
+        )
         return path
 
     return write
@@ -86,7 +90,7 @@ def test_a_drive(drive_file):
 def test_flows_are_jobs(workload_file, tmp_path):
     ((first, second),) = import_workload(workload_file())
     path = tmp_path / "jobs.fio"
-    path.write_text(job_text([first, second]))
+    path.write_text(job_text([first, second]), encoding="utf-8")
     job, _ = load_jobs(path, {})
     assert (job.rw.name, job.rwmixread, job.bs.most, job.iodepth) == ("randrw", 70, 4096, 4)
     assert (job.number_ios, job.randseed, job.random_distribution.value) == (50, 798, 0.2)
@@ -109,7 +113,7 @@ def test_the_command(drive_file, workload_file, tmp_path, capsys):
     )
     assert main(["io", jobs, "--drive", drive, "--count", "1"]) == 0
     assert capsys.readouterr().out.count("io=") == 2
-    (tmp_path / "a.txt").write_text("0 0 0 8 1\n")
+    (tmp_path / "a.txt").write_text("0 0 0 8 1\n", encoding="utf-8")
     assert main(["ssd", "replay", str(tmp_path / "a.txt"), "--drive", drive]) == 0
     assert "1 commands on 1 of ssdconfig: 0.7 GB, 4 channels x 4 dies, 25% over" in capsys.readouterr().out
 
@@ -158,7 +162,7 @@ def test_a_workload_that_cannot_be(workload_file, changes, message):
 )
 def test_other_documents(tmp_path, text, message):
     path = tmp_path / "a.xml"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     for read in (import_drive, import_workload):
         with pytest.raises(InputError, match=message):
             read(path)
@@ -167,11 +171,11 @@ def test_other_documents(tmp_path, text, message):
 def test_drives_in_files(tmp_path):
     path = tmp_path / "mine.toml"
     config = SsdConfig.of(preset("behemoth"), 1, read_ns=500)
-    path.write_text(drive_text(config))
+    path.write_text(drive_text(config), encoding="utf-8")
     assert load_drive(path) == config
-    path.write_text(drive_text(config).replace("read_ns = 500", "reed_ns = 500"))
+    path.write_text(drive_text(config).replace("read_ns = 500", "reed_ns = 500"), encoding="utf-8")
     with pytest.raises(InputError, match=r"mine.toml: unknown key reed_ns; expected one of name, "):
         load_drive(path)
-    path.write_text(drive_text(config).replace("tprog = 100000", "tprog = -1"))
+    path.write_text(drive_text(config).replace("tprog = 100000", "tprog = -1"), encoding="utf-8")
     with pytest.raises(InputError, match=r"mine.toml: timing.tprog.ns is -1; expected a number from 0"):
         load_drive(path)

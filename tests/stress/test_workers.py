@@ -13,7 +13,7 @@ from flashtrain.stress.workers import worker_pool
 
 def _mark(path: str) -> None:
     """Leave a file, work for a minute, and remove it in whatever way the work ends."""
-    with open(path, "w"):
+    with open(path, "w", encoding="utf-8"):
         pass
     try:
         time.sleep(60)

@@ -36,20 +36,20 @@ def run(point: Point) -> Outcome:
 def run_recorded(folder: Path, seconds: float, point: Point) -> Outcome:
     """The same in at least `seconds`; a file in `folder` has a line for each job of a process."""
     time.sleep(seconds)
-    with open(folder / f"{os.getpid()}.jobs", "a") as file:
+    with open(folder / f"{os.getpid()}.jobs", "a", encoding="utf-8") as file:
         file.write(f"{point.key}\n")
     return run(point)
 
 
 def recorded(folder: Path) -> dict[int, list[str]]:
     """Keys of the points that each process ran."""
-    return {int(file.stem): file.read_text().split() for file in folder.glob("*.jobs")}
+    return {int(file.stem): file.read_text(encoding="utf-8").split() for file in folder.glob("*.jobs")}
 
 
 def points_of(folder: Path, text: str) -> list[Point]:
     """The points of a sweep file with this text."""
     path = folder / "sweep.toml"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return load_sweep(path, WORKLOADS, LINKS)
 
 

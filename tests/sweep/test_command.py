@@ -25,12 +25,12 @@ BOUNDS = 'presets = ["tiny"]\nworkloads = ["device_bounds"]\nproduct.commands = 
 def file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "mine.toml"
-    path.write_text(BOUNDS)
+    path.write_text(BOUNDS, encoding="utf-8")
     return path
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    with open(path, newline="") as table:
+    with open(path, newline="", encoding="utf-8") as table:
         return list(csv.DictReader(table))
 
 
@@ -47,7 +47,7 @@ def test_results_lie_in_build_unless_told_otherwise(file, capsys):
 
 def test_a_longer_list_runs_what_is_new(file, capsys):
     assert main(["sweep", str(file), "--jobs", "1"]) == 0
-    file.write_text(BOUNDS.replace("32]", "32, 64]"))
+    file.write_text(BOUNDS.replace("32]", "32, 64]"), encoding="utf-8")
     assert main(["sweep", str(file), "--jobs", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out.partition("\n")[2])
     assert (document["points"], document["kept"], document["done"]) == (4, 3, 1)
@@ -112,14 +112,14 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES)
 def test_a_mistake_is_one_line_and_exit_code_2(arguments, message, file, capsys, tmp_path):
-    (tmp_path / "bad.toml").write_text(BOUNDS + "product.geometry.dice = [6]\n")
+    (tmp_path / "bad.toml").write_text(BOUNDS + "product.geometry.dice = [6]\n", encoding="utf-8")
     text = 'presets = ["tiny"]\nlinks = ["rtl"]\nworkloads = ["simulation_speed"]\n'
-    (tmp_path / "alone.toml").write_text(text)
+    (tmp_path / "alone.toml").write_text(text, encoding="utf-8")
     (tmp_path / "link.toml").write_text(
-        text.replace("rtl", "model").replace("simulation_speed", "wear_spread")
+        text.replace("rtl", "model").replace("simulation_speed", "wear_spread"), encoding="utf-8"
     )
     text = text.replace("simulation_speed", "update_adam") + "product.geometry.blocks = [8]\n"
-    (tmp_path / "small.toml").write_text(text)
+    (tmp_path / "small.toml").write_text(text, encoding="utf-8")
     try:
         code = main(["sweep", *arguments])
     except SystemExit as leaving:
@@ -136,7 +136,7 @@ def test_points_use_the_cache_of_the_command(tmp_path, monkeypatch):
         return {}
 
     monkeypatch.setitem(WORKLOADS, "device_bounds", Workload("looks", measure))
-    (tmp_path / "a.toml").write_text(BOUNDS)
+    (tmp_path / "a.toml").write_text(BOUNDS, encoding="utf-8")
     before = user_cache()
     where = ["--output", str(tmp_path / "a.csv"), "--cache-dir", str(tmp_path / "cache")]
     assert main(["sweep", str(tmp_path / "a.toml"), "--jobs", "1", *where]) == 0
@@ -155,7 +155,7 @@ def test_the_example_has_the_bounds_of_every_device(tmp_path, capsys):
     assert dies == [1, 2, 4, 8] and ratios == sorted(ratios)
     assert [row["result.dies.bound_by"] for row in adam] == ["arrays"] * 3 + ["buses"]
     assert [row["config.name"] for row in adam][2] == "optimstore"
-    page = (EXAMPLE.parents[1] / "docs" / "sweeps.md").read_text()
+    page = (EXAMPLE.parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
     assert all(documented(row) in page for row in adam)
 
 
@@ -174,7 +174,8 @@ def test_a_training_run_is_replayed(link, tmp_path, capsys):
     file, output = tmp_path / "a.toml", tmp_path / "a.csv"
     file.write_text(
         f'presets = ["small"]\nworkloads = ["replay"]\nlinks = ["{link}"]\n'
-        '[options.replay]\nbatch = [16]\niterations = [1]\nupdate = ["die", "core"]\n'
+        '[options.replay]\nbatch = [16]\niterations = [1]\nupdate = ["die", "core"]\n',
+        encoding="utf-8",
     )
     assert main(["sweep", str(file), "--output", str(output), "--jobs", "1"]) == 0
     die, core = rows(output)
@@ -183,9 +184,9 @@ def test_a_training_run_is_replayed(link, tmp_path, capsys):
 
 
 def test_the_file_of_the_page(tmp_path):
-    page = (EXAMPLE.parents[1] / "docs" / "sweeps.md").read_text()
+    page = (EXAMPLE.parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    (tmp_path / "page.toml").write_text(block)
+    (tmp_path / "page.toml").write_text(block, encoding="utf-8")
     points = sweep.load_sweep(tmp_path / "page.toml", WORKLOADS, tuple(LINKS))
     assert len(points) == 2 * 2 * 3 * (2 * 2 + 1)
     rows = re.findall(r"^\| `(\w+)` \| ", page, re.MULTILINE)
@@ -208,7 +209,8 @@ def test_iterations_of_the_platform(tmp_path):
     file, output = tmp_path / "a.toml", tmp_path / "a.csv"
     file.write_text(
         'presets = ["behemoth"]\nworkloads = ["platform"]\n'
-        '[options.platform]\niteration = ["t5 1x1"]\nstorage = ["fms", "ideal"]\nphi = [0.04]\n'
+        '[options.platform]\niteration = ["t5 1x1"]\nstorage = ["fms", "ideal"]\nphi = [0.04]\n',
+        encoding="utf-8",
     )
     assert main(["sweep", str(file), "--output", str(output), "--jobs", "1"]) == 0
     flash, ideal = rows(output)
@@ -221,7 +223,8 @@ def test_conventional_drives(tmp_path, capsys):
     file.write_text(
         'presets = ["small"]\nworkloads = ["ssd_bandwidth"]\n'
         "[options.ssd_bandwidth]\nfirmware_cores = [1, 4]\ncommands = [4]\n"
-        "write_ns = [20000]\nover_provisioning = [0.25]\n"
+        "write_ns = [20000]\nover_provisioning = [0.25]\n",
+        encoding="utf-8",
     )
     assert main(["sweep", str(file), "--output", str(output), "--jobs", "1"]) == 0
     serial, four = rows(output)
@@ -230,6 +233,6 @@ def test_conventional_drives(tmp_path, capsys):
         for row in (serial, four):
             value = float(row[f"result.{name}.bytes_per_second"])
             assert 0 < value <= float(row[f"result.{name}.bound"]) * (1 + 1e-9)
-    file.write_text(file.read_text().replace("small", "tiny"))
+    file.write_text(file.read_text(encoding="utf-8").replace("small", "tiny"), encoding="utf-8")
     assert main(["sweep", str(file), "--output", str(output)]) == 2
     assert "tiny: ssd_bandwidth: geometry.channels is 2; expected at least 4" in capsys.readouterr().err

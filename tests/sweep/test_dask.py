@@ -48,11 +48,14 @@ def scheduler(tmp_path_factory):
 
 def test_a_command_on_the_cluster(scheduler, tmp_path, capsys):
     file, output = tmp_path / "a.toml", tmp_path / "a.csv"
-    file.write_text('presets = ["tiny"]\nworkloads = ["device_bounds"]\nproduct.geometry.dies = [1, 2, 4]\n')
+    file.write_text(
+        'presets = ["tiny"]\nworkloads = ["device_bounds"]\nproduct.geometry.dies = [1, 2, 4]\n',
+        encoding="utf-8",
+    )
     assert main(["sweep", str(file), "--scheduler", scheduler, "--output", str(output), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["points"], document["done"], document["failed"]) == (3, 3, {})
-    with open(output) as table:
+    with open(output, encoding="utf-8") as table:
         assert [row["config.geometry.dies"] for row in csv.DictReader(table)] == ["1", "2", "4"]
 
 

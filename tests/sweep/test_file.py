@@ -40,7 +40,7 @@ def test_a_zip_goes_in_step_and_is_an_axis_of_the_product(tmp_path):
 
 
 def test_durations_parts_and_files(tmp_path):
-    (tmp_path / "own.toml").write_text(config_text(replace(preset("tiny"), name="own")))
+    (tmp_path / "own.toml").write_text(config_text(replace(preset("tiny"), name="own")), encoding="utf-8")
     rest = 'workloads = ["capacity"]\n[product]\n'
     text = f'configs = ["own.toml"]\n{rest}timing.tprog = [5000, {{ns = 1, cycles = 4000}}]'
     points = points_of(tmp_path, text)
@@ -78,7 +78,7 @@ SOLDER = {"solder": Workload("with options", lambda point: {}, options=Soldering
 
 def soldering(folder, text: str) -> list[Point]:
     path = folder / "sweep.toml"
-    path.write_text(f'presets = ["tiny"]\nworkloads = ["solder"]\n[options.solder]\n{text}')
+    path.write_text(f'presets = ["tiny"]\nworkloads = ["solder"]\n[options.solder]\n{text}', encoding="utf-8")
     return load_sweep(path, SOLDER, LINKS)
 
 
@@ -178,7 +178,7 @@ def test_a_check_of_the_workload_comes_before_anything_runs(tmp_path):
         raise ConfigError("geometry.blocks is 16; expected more")
 
     path = tmp_path / "sweep.toml"
-    path.write_text(START)
+    path.write_text(START, encoding="utf-8")
     with pytest.raises(InputError, match=r"tiny: capacity: geometry\.blocks is 16; expected more"):
         load_sweep(path, {"capacity": replace(WORKLOADS["capacity"], check=refuse)}, LINKS)
 

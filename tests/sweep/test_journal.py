@@ -48,11 +48,11 @@ def test_fresh_drops_all(path):
 
 def test_another_file_stays_as_it_is(tmp_path):
     path = tmp_path / "thesis.journal"
-    path.write_text("Chapter 1\n")
+    path.write_text("Chapter 1\n", encoding="utf-8")
     for fresh in (False, True):
         with pytest.raises(InputError, match="expected a journal of flashtrain sweep"):
             Journal(path, fresh)
-    assert path.read_text() == "Chapter 1\n"
+    assert path.read_text(encoding="utf-8") == "Chapter 1\n"
 
 
 @pytest.mark.parametrize("line", ["{}", "[]", "nonsense"])

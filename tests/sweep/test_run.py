@@ -94,7 +94,7 @@ if __name__ == "__main__":
 def test_kill_9(tmp_path):
     """The journal has what was complete; the worker of the killed command ends with it."""
     script, path = tmp_path / "script.py", tmp_path / "a.journal"
-    script.write_text(SCRIPT.format(folder=str(tmp_path)))
+    script.write_text(SCRIPT.format(folder=str(tmp_path)), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     process = subprocess.Popen([sys.executable, script], env=environment)
     try:
@@ -126,6 +126,6 @@ def _wait_for(condition, seconds: float = 30):
 def _is_running(pid: int) -> bool:
     """A process that nobody has waited for does not run."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False

@@ -10,7 +10,7 @@ def portions(tmp_path):
     for portion, package in (("first", "a"), ("first", "b"), ("second", "b"), ("second", "c")):
         folder = tmp_path / portion / package / "inner"
         folder.mkdir(parents=True)
-        (folder / "code.py").write_text(f"{portion} {package}")
+        (folder / "code.py").write_text(f"{portion} {package}", encoding="utf-8")
     return [tmp_path / "first", tmp_path / "second"]
 
 
@@ -26,6 +26,6 @@ def portions(tmp_path):
 )
 def test_a_change_counts(file, counts, portions):
     before = digest_of(portions)
-    (portions[0].parent / file).write_text("other text")
+    (portions[0].parent / file).write_text("other text", encoding="utf-8")
     assert (digest_of(portions) != before) == counts
     assert len(before) == len(source_digest()) == 12

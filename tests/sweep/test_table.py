@@ -42,7 +42,7 @@ def test_parquet_keeps_types(rows, tmp_path):
 def test_csv(rows, tmp_path):
     _, rows = rows
     write_table(rows, tmp_path / "a.csv")
-    with open(tmp_path / "a.csv", newline="") as file:
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
         read = list(csv.DictReader(file))
     assert [row["result.sets"] for row in read] == ["", "2", "", ""]
     assert read[0]["config.timing.tprog.ns"] == "4000.0"

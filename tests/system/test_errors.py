@@ -251,7 +251,7 @@ def test_erases_fail_where_the_twin_says(link, device):
 
 
 def test_the_examples_of_the_page_run():
-    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(examples) == 2
     for example in examples:

@@ -66,7 +66,7 @@ LINKS = {"functional": FunctionalLink, "rtl": RtlLink}
 @pytest.fixture(params=FILES)
 def config(request, tmp_path):
     file = tmp_path / f"{request.param}.toml"
-    file.write_text(FILES[request.param])
+    file.write_text(FILES[request.param], encoding="utf-8")
     return load_config(file)
 
 

@@ -13,7 +13,7 @@ from flashtrain import host, numerics
 from flashtrain.torch import SGD, AdamW, ResumableSampler
 from flashtrain.training import errors
 
-PAGE = (Path(__file__).parents[2] / "docs" / "pytorch-optimizers.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "pytorch-optimizers.md").read_text(encoding="utf-8")
 
 
 def names(heading):

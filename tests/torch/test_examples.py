@@ -46,8 +46,8 @@ def test_images(monkeypatch, capsys):
 @pytest.mark.parametrize("name", ["gpt", "images"])
 def test_the_recorded_output_is_of_the_example(name):
     """Its lines are those that the example prints; the numbers depend on versions of Python and PyTorch."""
-    source = (EXAMPLES / f"{name}.py").read_text()
-    recorded = (EXAMPLES / f"{name}.txt").read_text()
+    source = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
+    recorded = (EXAMPLES / f"{name}.txt").read_text(encoding="utf-8")
     rows = re.findall(r'^        \("([a-z ,]+)", ', source, re.MULTILINE)
     assert rows and all(f"\n{row} " in recorded for row in rows)
     assert "cycles simulated" in recorded

@@ -47,7 +47,7 @@ CPU3 (8,0):
 
 def load(tmp_path, text, name=None, devices=Devices()):
     path = tmp_path / "a.trace"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return load_trace(path, name, devices)
 
 
@@ -133,7 +133,7 @@ def test_compressed_as_they_are_published(tmp_path, packed):
 def test_an_archive_of_two_files(tmp_path):
     with tarfile.open(tmp_path / "two.tar", "w") as archive:
         for name in ("a.csv", "b.csv"):
-            (tmp_path / name).write_text(PUBLISHED["spc"])
+            (tmp_path / name).write_text(PUBLISHED["spc"], encoding="utf-8")
             archive.add(tmp_path / name, name)
     with pytest.raises(InputError, match=r"two.tar: holds 'a.csv', 'b.csv'; expected one file"):
         load_trace(tmp_path / "two.tar")

@@ -30,12 +30,12 @@ def here(tmp_path, monkeypatch):
 
 def test_a_file_and_a_module_in_the_current_folder(here):
     (here / "my").mkdir()
-    (here / "my" / "helper.py").write_text("WIDTH = 3\n")
+    (here / "my" / "helper.py").write_text("WIDTH = 3\n", encoding="utf-8")
     text = NET.replace("4, 3", "4, WIDTH") + "def make(width=4):\n    return NETWORK\n"
-    (here / "my" / "net.py").write_text("from helper import WIDTH\n" + text)
+    (here / "my" / "net.py").write_text("from helper import WIDTH\n" + text, encoding="utf-8")
     assert load_network("my/net.py:NETWORK") == load_network(f"{here}/my/net.py:make") == NETWORK
     (here / "my_package").mkdir()
-    (here / "my_package" / "module.py").write_text(NET)
+    (here / "my_package" / "module.py").write_text(NET, encoding="utf-8")
     assert load_network("my_package.module:NETWORK") == NETWORK
     assert load_network("flashtrain.training.networks:mlp").name == "mlp"
 
@@ -70,7 +70,7 @@ MISTAKES = {
 def test_mistakes_in_a_module(reference, here):
     message, text = MISTAKES[reference]
     if text is not None:
-        (here / f"{reference.partition(':')[0].removesuffix('.py')}.py").write_text(text)
+        (here / f"{reference.partition(':')[0].removesuffix('.py')}.py").write_text(text, encoding="utf-8")
     with pytest.raises(NetworkError, match=re.escape(message)) as caught:
         load_network(reference)
     assert "\n" not in str(caught.value)
@@ -128,7 +128,7 @@ def test_mistakes_in_data(case, here):
 
 
 def test_files_that_are_none(here):
-    (here / "text.npz").write_text("no numbers")
+    (here / "text.npz").write_text("no numbers", encoding="utf-8")
     (here / "nothing.npz").write_bytes(b"")
     np.savez("whole.npz", **GOOD)
     (here / "half.npz").write_bytes((here / "whole.npz").read_bytes()[:300])

@@ -26,7 +26,7 @@ def test_a_sequence_survives_the_file(network, place, optimizer, tmp_path):
 @pytest.fixture
 def document(tmp_path):
     save_sequence(training_sequence(mlp(4), 8, Adam()), tmp_path / "good.json")
-    return json.loads((tmp_path / "good.json").read_text())
+    return json.loads((tmp_path / "good.json").read_text(encoding="utf-8"))
 
 
 def change(path, value):
@@ -118,7 +118,7 @@ def change(path, value):
 def test_each_fault_is_named(document, fault, message, tmp_path):
     fault(document)
     path = tmp_path / "bad.json"
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InputError) as error:
         load_sequence(path)
     assert str(error.value) == f"{path}: {message}"

@@ -99,9 +99,9 @@ def test_the_file(tmp_path):
 def test_version_2_is_read(tmp_path):
     flat = training_sequence(mlp(4), 8, Adam())
     save_sequence(flat, tmp_path / "new.json")
-    document = json.loads((tmp_path / "new.json").read_text()) | {"version": 2}
+    document = json.loads((tmp_path / "new.json").read_text(encoding="utf-8")) | {"version": 2}
     del document["indices"]
-    (tmp_path / "old.json").write_text(json.dumps(document))
+    (tmp_path / "old.json").write_text(json.dumps(document), encoding="utf-8")
     assert load_sequence(tmp_path / "old.json") == flat
 
 
@@ -145,10 +145,10 @@ def test_unsound_indices():
 )
 def test_faults_of_a_loop_in_a_file(key, value, message, tmp_path):
     save_sequence(SEQUENCE, tmp_path / "loops.json")
-    document = json.loads((tmp_path / "loops.json").read_text())
+    document = json.loads((tmp_path / "loops.json").read_text(encoding="utf-8"))
     inner = document["iteration"][0]["steps"][0]
     (inner if key == "order" else inner["steps"][0])[key] = value
-    (tmp_path / "bad.json").write_text(json.dumps(document))
+    (tmp_path / "bad.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_sequence(tmp_path / "bad.json")
 

@@ -7,7 +7,7 @@ from flashtrain import host, numerics
 from flashtrain.host.queues import command_errors
 from flashtrain.training import errors
 
-PAGE = (Path(__file__).parents[2] / "docs" / "on-die-update.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "on-die-update.md").read_text(encoding="utf-8")
 
 
 def test_example(capsys):

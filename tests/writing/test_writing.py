@@ -16,9 +16,9 @@ def test_a_file_is_replaced_when_it_is_complete(tmp_path):
     with pytest.raises(ZeroDivisionError), replacing(path) as file:
         file.write("half of it")
         assert 1 // 0
-    assert path.read_text() == "first" and list(path.parent.iterdir()) == [path]
+    assert path.read_text(encoding="utf-8") == "first" and list(path.parent.iterdir()) == [path]
     write_text(path, "second")
-    assert path.read_text() == "second" and stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert path.read_text(encoding="utf-8") == "second" and stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_a_new_file_has_the_permissions_of_the_process(tmp_path):
@@ -32,15 +32,15 @@ def test_a_new_file_has_the_permissions_of_the_process(tmp_path):
 
 def test_planted_links_lead_nowhere(tmp_path, monkeypatch):
     victim = tmp_path / "victim"
-    victim.write_text("precious")
+    victim.write_text("precious", encoding="utf-8")
     (tmp_path / "results.json").symlink_to(victim)
     write_text(tmp_path / "results.json", "results")
-    assert victim.read_text() == "precious" and not (tmp_path / "results.json").is_symlink()
+    assert victim.read_text(encoding="utf-8") == "precious" and not (tmp_path / "results.json").is_symlink()
     monkeypatch.setattr("flashtrain.writing.new_file.os.urandom", lambda count: b"guessed.")
     (tmp_path / f".{b'guessed.'.hex()}.new").symlink_to(victim)
     with pytest.raises(FileExistsError), begun_file(tmp_path / "flash.img"):
         pass
-    assert victim.read_text() == "precious"
+    assert victim.read_text(encoding="utf-8") == "precious"
 
 
 def test_a_full_disk(tmp_path):

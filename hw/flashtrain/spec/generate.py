@@ -19,7 +19,7 @@ def generated() -> dict[str, str]:
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in generated().items():
-        (FOLDER / name).write_text(text)
+        (FOLDER / name).write_text(text, encoding="utf-8")
     CONFIGURATION_PAGE.write_text(
         page_with_tables(CONFIGURATION_PAGE.read_text(encoding="utf-8")), encoding="utf-8"
     )

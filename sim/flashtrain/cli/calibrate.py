@@ -44,7 +44,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return STALE if stale else 0
     lines = [f"{stage.name} = {stage.cycles}  # {stage.span}" for stage in measured]
     STAGES.write_text(
-        f'{_HEADER}\ncommit = "{_commit()}"\nrtl = "{key}"\n\n[stages]\n' + "\n".join(lines) + "\n"
+        f'{_HEADER}\ncommit = "{_commit()}"\nrtl = "{key}"\n\n[stages]\n' + "\n".join(lines) + "\n",
+        encoding="utf-8",
     )
     console.say(f"\n{STAGES}")
     return 0

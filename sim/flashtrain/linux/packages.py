@@ -24,14 +24,14 @@ class Packages(Unpacked):
     def fetch(self, say: Callable[[str], None]) -> None:
         """Download and unpack what is not there yet; :class:`ToolError` if that cannot be done."""
         self.emulator = fetch_emulator(say)
-        if self._done.exists() and self._done.read_text() == _list_text():
+        if self._done.exists() and self._done.read_text(encoding="utf-8") == _list_text():
             return
         packages = missing(PACKAGES)
         say(f"{len(packages)} packages of Debian, into {self._archives}")
         download(packages, self._archives)
         shutil.rmtree(self.root, ignore_errors=True)
         unpack(self._archives, self.root)
-        self._done.write_text(_list_text())
+        self._done.write_text(_list_text(), encoding="utf-8")
 
     @property
     def kernel(self) -> Path:

@@ -120,7 +120,7 @@ def main() -> int:
         if len(sys.argv) > 1 and device.preset not in sys.argv[1:]:
             continue
         outcome = run(device, packages, folder, lambda line: print(f"# {line}", file=sys.stderr))
-        (folder / f"{device.preset}.txt").write_text("\n".join(outcome.console) + "\n")
+        (folder / f"{device.preset}.txt").write_text("\n".join(outcome.console) + "\n", encoding="utf-8")
         print(table(outcome))
         good = good and outcome.good
     return 0 if good else 1

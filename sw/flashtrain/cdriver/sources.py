@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).parent
 def driver_sources() -> dict[str, str]:
     """Text by file name: all C files and headers of the driver, and `CONTRACT_HEADER`."""
     files = sorted([*_FOLDER.glob("*.h"), *_FOLDER.glob("*.c")])
-    return {CONTRACT_HEADER: header()} | {path.name: path.read_text() for path in files}
+    return {CONTRACT_HEADER: header()} | {path.name: path.read_text(encoding="utf-8") for path in files}
 
 
 def write_driver(folder: Path) -> list[Path]:

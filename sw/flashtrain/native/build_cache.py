@@ -51,7 +51,7 @@ def write_sources(files: Mapping[str, str], folder: Path) -> list[Path]:
     """Write the files into a new folder; returns their paths."""
     folder.mkdir(parents=True)
     for name, text in files.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in files]
 
 

@@ -39,7 +39,7 @@ class Record:
     def save(self, path: Path) -> None:
         draft = path.with_suffix(".new")
         draft.touch(0o600)
-        draft.write_text(json.dumps({"format": _FORMAT, **asdict(self)}))
+        draft.write_text(json.dumps({"format": _FORMAT, **asdict(self)}), encoding="utf-8")
         draft.replace(path)
 
     @classmethod

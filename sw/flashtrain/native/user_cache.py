@@ -349,7 +349,7 @@ def _build_lock(path: str) -> str:
 def _replace(path: Path, text: str) -> None:
     """Write a file, of which no other process sees half."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_text(text)
+    draft.write_text(text, encoding="utf-8")
     draft.replace(path)
 
 

@@ -9,7 +9,7 @@ from flashtrain.cli.main import main
 from flashtrain.figures.checkpoint_memory import CheckpointMemory
 from flashtrain.figures.checkpoint_memory_runs import DIES, FMS, OURS, PAIRS, SSD, STORES, SWAP, Runs
 
-PAGE = (Path(__file__).parents[3] / "docs" / "checkpoint-memory.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "checkpoint-memory.md").read_text(encoding="utf-8")
 GB, HOUR = 1e9, 3600
 
 

@@ -110,7 +110,7 @@ async def start_while_busy(dut):
     await RisingEdge(dut.clk)
     assert array.violations == 1
     if bench_parameters()["verilator"]:
-        message = MESSAGES.read_text().splitlines()[-1]
+        message = MESSAGES.read_text(encoding="utf-8").splitlines()[-1]
         assert "channel 7 die 3: start of an operation while another runs" in message
     while dut.busy.value == 1:
         await RisingEdge(dut.clk)

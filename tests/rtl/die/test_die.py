@@ -63,7 +63,9 @@ def exported_bench(name: str) -> list[Path]:
     def make() -> NandBench:
         return NandBench(NandChannel(config_named(name), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES))
 
-    configuration = repr((config_named(name), BAD_BLOCK, BAD_PLANES, Path(__file__).read_text()))
+    configuration = repr(
+        (config_named(name), BAD_BLOCK, BAD_PLANES, Path(__file__).read_text(encoding="utf-8"))
+    )
     return exported_sources(make, "nand_bench", configuration)
 
 
@@ -95,7 +97,7 @@ def test_operations(run, simulator):
 
 def check_trace(path: Path, config: FmsConfig) -> None:
     """The events of the bench: cache programs without a gap between them, whole pages on the bus."""
-    events = [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
+    events = [tuple(map(int, line.split())) for line in path.read_text(encoding="utf-8").splitlines()]
     assert {event[0] for event in events} == KINDS
     assert {event[1] for event in events} == {CHANNEL}
     assert {event[2] for event in events} == {0, 1}

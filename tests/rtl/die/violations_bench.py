@@ -751,7 +751,7 @@ if CONFIG.read_levels:
 
 
 def messages() -> list[str]:
-    return MESSAGES.read_text().splitlines() if MESSAGES.exists() else []
+    return MESSAGES.read_text(encoding="utf-8").splitlines() if MESSAGES.exists() else []
 
 
 @cocotb.test()

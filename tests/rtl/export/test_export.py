@@ -175,7 +175,9 @@ def test_files_are_lint_clean(design, tmp_path):
 
 def test_lint_finds_a_loop(tmp_path):
     source = tmp_path / "loop.sv"
-    source.write_text("module loop(output a); wire b; assign a = ~b; assign b = a; endmodule\n")
+    source.write_text(
+        "module loop(output a); wire b; assign a = ~b; assign b = a; endmodule\n", encoding="utf-8"
+    )
     with pytest.raises(LintError, match="UNOPTFLAT"):
         lint([source], "loop")
 

@@ -100,7 +100,7 @@ def run(name: str, *operands: np.ndarray, option: int = 0) -> Answers:
 
 @cache
 def _library() -> ctypes.CDLL:
-    sources = exported_sources(FloatUnits, "float_units", Path(__file__).read_text())
+    sources = exported_sources(FloatUnits, "float_units", Path(__file__).read_text(encoding="utf-8"))
     model = verilate(sources, "float_units", "Vfloat_units")
     return ctypes.CDLL(str(build_shared_library([model], [HARNESS], "float_units")))
 

@@ -21,7 +21,7 @@ PAGE = """
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
     page = tmp_path / "plan.md"
-    page.write_text(PAGE)
+    page.write_text(PAGE, encoding="utf-8")
     return Plan.read(page)
 
 
@@ -68,7 +68,7 @@ def test_hits_add_up_over_tests_and_runs(plan: Plan, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["no rows", PAGE + "| `read` | success | first | again |\n"])
 def test_bad_plans(tmp_path: Path, text: str) -> None:
     page = tmp_path / "plan.md"
-    page.write_text(text)
+    page.write_text(text, encoding="utf-8")
     with pytest.raises(PlanError):
         Plan.read(page)
 

@@ -104,7 +104,7 @@ def test_a_folder_with_a_space(simulator, seed, tmp_path):
 
 def test_a_design_that_does_not_compile_is_an_error(simulator, seed, tmp_path):
     broken = tmp_path / "broken.sv"
-    broken.write_text("module broken(input clk); nonsense here; endmodule\n")
+    broken.write_text("module broken(input clk); nonsense here; endmodule\n", encoding="utf-8")
     with pytest.raises(ToolError, match="broken does not compile"):
         run_bench(
             [broken],

@@ -20,7 +20,7 @@ def designs(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
     if not hasattr(pytestconfig, "workerinput"):  # one process runs all tests
         return export_designs(preset("tiny"))
     shared = tmp_path_factory.getbasetemp().parent
-    with (shared / "designs.lock").open("w") as lock:
+    with (shared / "designs.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         file = shared / "designs.pickle"
         if not file.exists():

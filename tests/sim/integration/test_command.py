@@ -11,7 +11,7 @@ from flashtrain.spec import config_text, preset
 def test_the_command(tmp_path, capsys, package):
     """The same bytes as those of another elaboration."""
     file = tmp_path / "file.toml"
-    file.write_text(config_text(preset("tiny")))
+    file.write_text(config_text(preset("tiny")), encoding="utf-8")
     arguments = ["--config", str(file), "--output", str(tmp_path / "out"), "--no-lint", "--json"]
     assert main(["verilog", *arguments]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -21,7 +21,7 @@ def test_the_command(tmp_path, capsys, package):
     written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert written == set(printed["files"]) == set(package.texts)
     for name, text in package.texts.items():
-        assert (folder / name).read_text() == text, name
+        assert (folder / name).read_text(encoding="utf-8") == text, name
 
 
 @pytest.mark.parametrize("clock", ["0", "-1", "fast"])

@@ -64,7 +64,7 @@ def test_lists_name_files_in_order(package, folder):
     # A module stands before those that instantiate it.
     seen = ""
     for name in rtl:
-        text = (folder / name).read_text()
+        text = (folder / name).read_text(encoding="utf-8")
         for module in re.findall(r"^  (flashtrain\w*) \w+ \($", text, re.MULTILINE):
             assert f"\nmodule {module}" in seen + text, (name, module)
         seen += text

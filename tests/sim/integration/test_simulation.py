@@ -21,7 +21,7 @@ NO_ICARUS = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus 
 
 def example(name: str) -> str:
     """A listing of the page, by the comment in its first line."""
-    (text,) = re.findall(rf"```python\n(# {name}\n.*?)```", PAGE.read_text(), re.DOTALL)
+    (text,) = re.findall(rf"```python\n(# {name}\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     return text
 
 
@@ -37,7 +37,7 @@ def make(folder: Path, *arguments: str) -> str:
 
 @NO_ICARUS
 def test_the_makefile_on_icarus(folder):
-    (printed,) = re.findall(r"both print\n\n```\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (printed,) = re.findall(r"both print\n\n```\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert printed in make(folder, "icarus")
 
 
@@ -62,9 +62,9 @@ def test_a_wrong_byte_is_found(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "written", ignore=shutil.ignore_patterns("obj_dir", "*.vvp"))
     bench = tmp_path / "written" / "sim" / "flashtrain_tb.sv"
     ready = "    began = cycles;\n    submit(1, "
-    assert bench.read_text().count(ready) == 1
+    assert bench.read_text(encoding="utf-8").count(ready) == 1
     wrong = "    tensor_buffer.memory[SOURCE+5] = tensor_buffer.memory[SOURCE+5] + 1;\n"
-    bench.write_text(bench.read_text().replace(ready, f"{wrong}{ready}"))
+    bench.write_text(bench.read_text(encoding="utf-8").replace(ready, f"{wrong}{ready}"), encoding="utf-8")
     done = subprocess.run(["make", "-C", bench.parents[1], "icarus"], text=True, capture_output=True)
     assert "FAIL: a byte is wrong" in done.stdout, done.stdout + done.stderr
     assert done.returncode != 0
@@ -73,7 +73,7 @@ def test_a_wrong_byte_is_found(folder, tmp_path):
 @pytest.mark.long()
 def test_the_bench_of_the_page_on_verilator(package, folder, tmp_path, seed):
     bench = tmp_path / "bench.py"
-    bench.write_text(example("bench.py"))
+    bench.write_text(example("bench.py"), encoding="utf-8")
     roles = (Role.RTL, Role.DIE, Role.MODEL, Role.DPI)
     sources = [folder / file.path for file in of_role(package.files, *roles)]
     report = run_bench(sources, "flashtrain_sim", bench, simulator=Simulator.VERILATOR, seed=seed)
@@ -84,7 +84,7 @@ def test_the_bench_of_the_page_on_verilator(package, folder, tmp_path, seed):
 def test_the_bench_of_the_page_by_its_script(folder, tmp_path):
     """On Icarus; without the helpers of this repository."""
     shutil.copytree(folder, tmp_path / "build" / "tiny", ignore=shutil.ignore_patterns("obj_dir", "*.vvp"))
-    (tmp_path / "bench.py").write_text(example("bench.py"))
-    (tmp_path / "run.py").write_text(example("run.py"))
+    (tmp_path / "bench.py").write_text(example("bench.py"), encoding="utf-8")
+    (tmp_path / "run.py").write_text(example("run.py"), encoding="utf-8")
     done = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, text=True, capture_output=True)
     assert "TESTS=1 PASS=1 FAIL=0" in done.stdout + done.stderr, (done.stdout + done.stderr)[-3000:]

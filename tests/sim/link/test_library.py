@@ -20,7 +20,7 @@ def built(monkeypatch) -> list[str]:
         names.append(config.name)
 
         def write(folder: Path) -> None:
-            (folder / "lib.so").write_text(config.name)
+            (folder / "lib.so").write_text(config.name, encoding="utf-8")
 
         return user_cache().build("lib", config.name, "key", "a library", write) / "lib.so", 120.0
 
@@ -31,17 +31,17 @@ def built(monkeypatch) -> list[str]:
 def test_the_second_use_looks_up_the_library(tmp_path, built):
     for _ in range(2):
         with using_cache(tmp_path):
-            assert build_library(preset("tiny")).read_text() == "tiny"
+            assert build_library(preset("tiny")).read_text(encoding="utf-8") == "tiny"
     assert built == ["tiny"]
 
 
 def test_a_library_that_is_gone_or_damaged_is_built_again(tmp_path, built, capfd):
     with using_cache(tmp_path):
         path = build_library(preset("tiny"))
-    path.write_text("t")
+    path.write_text("t", encoding="utf-8")
     with using_cache(tmp_path):
         assert build_library(preset("tiny")) == path
-    assert path.read_text() == "tiny" and built == ["tiny"] * 2
+    assert path.read_text(encoding="utf-8") == "tiny" and built == ["tiny"] * 2
     assert "lib.so has 1 bytes instead of 4; it is built again" in capfd.readouterr().err
 
 

@@ -19,7 +19,7 @@ MEMORY_BYTES = 1 << 20
 
 
 def resident_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * 4096
 
 
 def test_a_closed_link_refuses_everything():

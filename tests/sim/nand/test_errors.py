@@ -79,5 +79,5 @@ def test_the_report_says_what_the_code_corrects(tmp_path, capsys):
     main([str(tmp_path / "rates.png")])
     table = capsys.readouterr().out.strip()
     assert "| 50,000 cycles | 1.1e-08 " in table and "| all | all |" in table
-    assert table in (Path(__file__).parents[3] / "docs" / "errors.md").read_text()
+    assert table in (Path(__file__).parents[3] / "docs" / "errors.md").read_text(encoding="utf-8")
     assert (tmp_path / "rates.png").stat().st_size > 10_000

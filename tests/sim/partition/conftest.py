@@ -23,7 +23,7 @@ def behaviour(tmp_path) -> Callable[[str, np.ndarray], np.ndarray]:
 
     def run(text: str, terms: np.ndarray) -> np.ndarray:
         path = Path(mkdtemp(dir=tmp_path)) / "mixture.sv"
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         cache = UserCache(tmp_path / "cache")
         model = verilate([path], "mixture", "Vmixture", cache)
         library = ctypes.CDLL(str(build_shared_library([model], [_HARNESS], "mixture", cache)))

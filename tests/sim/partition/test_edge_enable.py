@@ -49,10 +49,10 @@ def test_registers_miss_nothing_without_edges(name, seed, tmp_path):
     """On one simulator: the enable is a part of a netlist, which other tests run on both."""
     packed = Packed(config_named(name))
     bench = tmp_path / "edge_enable_bench.sv"
-    text = (HERE / "edge_enable_bench.sv").read_text()
+    text = (HERE / "edge_enable_bench.sv").read_text(encoding="utf-8")
     for name, width in (("INPUTS", len(packed.inputs)), ("OUTPUTS", len(packed.outputs))):
         text = text.replace(f"parameter integer {name} = 1", f"parameter integer {name} = {width}")
-    bench.write_text(text)
+    bench.write_text(text, encoding="utf-8")
     run_bench(
         [*export_design(packed, "registers").write(tmp_path), bench],
         "edge_enable_bench",

@@ -187,9 +187,11 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
         silent=("cycle",), enables=(Store,), guards={("store", "value"): ("put",)},
     )  # fmt: skip
     parts, modules = cut(Chain(), plan.parts, "chain", plan.kept, plan.enables)
-    (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
+    (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"], encoding="utf-8")
     for module in modules:
-        (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))
+        (folder / f"{module.name}.sv").write_text(
+            with_next_states_at_the_clock(module.text), encoding="utf-8"
+        )
     whole = verilate([folder / "whole.sv"], "whole", "Vwhole", cache)
     prefixes = {part.module: prefix_of(part) for part in parts.parts}
     sources = [ModelSource([folder / f"{name}.sv"], name, prefix) for name, prefix in prefixes.items()]
@@ -206,7 +208,7 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
         "cut.h": f'#include "models.h"\n#include "parts.h"\n{text}\n',
     }
     for name, content in headers.items():
-        (folder / name).write_text(content)
+        (folder / name).write_text(content, encoding="utf-8")
     shared = Path(partition.__file__).parent / "runtime"
     cpp = [HARNESS, *(folder / name for name in headers)]
     cpp += [shared / name for name in ("model.h", "sleep.h", "parts.h")]

@@ -120,7 +120,7 @@ def test_perfetto_document(seed, tmp_path):
     run = a_run(seed)
     path = tmp_path / "trace.json"
     assert write_perfetto(Timeline([Slice.of(each) for each in run]), path, clock_mhz=600)
-    document = json.loads(path.read_text())
+    document = json.loads(path.read_text(encoding="utf-8"))
     named = [event for event in document["traceEvents"] if event["ph"] == "M"]
     processes = {e["pid"]: e["args"]["name"] for e in named if e["name"] == "process_name"}
     threads = {e["tid"]: (e["pid"], e["args"]["name"]) for e in named if e["name"] == "thread_name"}
@@ -189,7 +189,7 @@ def test_a_file_has_so_many_events_at_most(tmp_path):
     path = tmp_path / "trace.json"
     for commands, most, complete in ((4, 24, True), (100, 24, False)):
         assert write_perfetto(a_timeline(commands), path, 1000, most) is complete
-        document = json.loads(path.read_text())
+        document = json.loads(path.read_text(encoding="utf-8"))
         events = [event for event in document["traceEvents"] if event["ph"] != "M"]
         assert len(events) == 24 and document["otherData"]["truncated"] is not complete
         assert max(event["ts"] for event in events) < 4.0
@@ -209,7 +209,7 @@ def test_figure(suffix, seed, tmp_path):
     draw_timeline(a_run(seed), SMALL, path, title="one iteration")
     assert path.stat().st_size > 10_000
     if suffix == "svg":
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         for colour in ("#ff9f4a", "#9467bd", "#1f77b4", "#2ca02c", "#d62728"):
             assert colour in text
 

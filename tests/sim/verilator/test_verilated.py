@@ -60,7 +60,8 @@ def test_libraries_in_one_process_share_nothing(sources, tmp_path):
         harness.write_text(
             "namespace flashtrain { template <int> struct Facts { static inline int value = "
             + str(number)
-            + '; }; }\nextern "C" int fact() { return flashtrain::Facts<0>::value; }\n'
+            + '; }; }\nextern "C" int fact() { return flashtrain::Facts<0>::value; }\n',
+            encoding="utf-8",
         )
         library = ctypes.CDLL(str(build_shared_library([model], [harness], "facts", cache)))
         found.append(library.fact())
@@ -92,7 +93,7 @@ def test_second_export_does_not_elaborate(tmp_path):
 
 def test_broken_harness(sources, tmp_path):
     cache, broken = UserCache(tmp_path / "cache"), tmp_path / "broken.cpp"
-    broken.write_text("nonsense here;\n")
+    broken.write_text("nonsense here;\n", encoding="utf-8")
     with pytest.raises(ToolError, match="accumulator does not compile"):
         build_shared_library([verilate(sources, "accumulator", "Vtop")], [broken], "accumulator", cache)
 

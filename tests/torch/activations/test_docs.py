@@ -8,7 +8,7 @@ from pathlib import Path
 import flashtrain.torch
 from flashtrain.torch import ActivationError, ActivationReport, ModuleTraffic, OffloadActivations
 
-PAGE = (Path(__file__).parents[3] / "docs" / "pytorch.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "pytorch.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -55,7 +55,8 @@ def test_command(tmp_path, monkeypatch, capsys):
     (tmp_path / "captured_linear.py").write_text(
         "from torch import Tensor, nn, rand\n"
         "def linear(batch):\n"
-        "    return nn.Linear(4, 4), Tensor.sum, rand(batch, 4)\n"
+        "    return nn.Linear(4, 4), Tensor.sum, rand(batch, 4)\n",
+        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
     path = tmp_path / "network.json"

@@ -7,13 +7,13 @@ from pathlib import Path
 from flashtrain.cli.main import main
 from flashtrain.torch.networks import NETWORKS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "capture.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "capture.md").read_text(encoding="utf-8")
 
 
 def test_blocks(tmp_path, monkeypatch, capsys):
     function, script = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (output,) = re.findall(r"```\n(saved.*?)```", PAGE, re.DOTALL)
-    (tmp_path / "my_net.py").write_text(function)
+    (tmp_path / "my_net.py").write_text(function, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     exec(compile(script, "capture.md", "exec"), {})

@@ -65,8 +65,8 @@ def fails_later():
 @pytest.fixture(autouse=True)
 def _modules(tmp_path, monkeypatch):
     """The modules `captured_nets` and `captured_broken` can be imported."""
-    (tmp_path / "captured_nets.py").write_text(SOURCE)
-    (tmp_path / "captured_broken.py").write_text("import a_package_that_is_not_there\n")
+    (tmp_path / "captured_nets.py").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "captured_broken.py").write_text("import a_package_that_is_not_there\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     yield
     for name in ("captured_nets", "captured_broken"):
@@ -75,7 +75,7 @@ def _modules(tmp_path, monkeypatch):
 
 def test_module_of_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
-    (tmp_path / "here" / "captured_here.py").write_text(SOURCE)
+    (tmp_path / "here" / "captured_here.py").write_text(SOURCE, encoding="utf-8")
     monkeypatch.chdir(tmp_path / "here")
     path = list(sys.path)
     assert capture_target("captured_here:tied").recording.batch == 4

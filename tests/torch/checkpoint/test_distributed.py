@@ -303,7 +303,7 @@ def test_metadata_name_no_other_functions(store):
 )
 def test_metadata_take_no_more_memory_than_they_have_bytes(planted):
     limit = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20), limit[1]))
     try:
         with pytest.raises(CheckpointDamaged, match=r"entry 536870911|bytearray8, but only|it copies 1000"):

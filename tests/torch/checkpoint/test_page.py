@@ -9,7 +9,7 @@ from flashtrain import checkpoint, host
 from flashtrain.torch import checkpoint as of_torch
 from flashtrain.training import errors
 
-PAGE = (Path(__file__).parents[3] / "docs" / "pytorch-checkpoints.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "pytorch-checkpoints.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -30,7 +30,7 @@ torch.ops.torchvision.nms
 
 @pytest.mark.parametrize(("source", "own"), [(LOADS, "True\n"), (DOES_NOT_LOAD, "False\n")])
 def test_operators(tmp_path: Path, source: str, own: str):
-    (tmp_path / "torchvision.py").write_text(source)
+    (tmp_path / "torchvision.py").write_text(source, encoding="utf-8")
     result = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{USE}"],
         capture_output=True, text=True, check=False,

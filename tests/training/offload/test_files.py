@@ -69,10 +69,10 @@ def test_a_plan_survives_the_file(tmp_path, seed):
 
 def test_keys_that_may_be_left_out(tmp_path):
     save_profile(chain(1), tmp_path / "p.json")
-    document = json.loads((tmp_path / "p.json").read_text())
+    document = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
     for name in ("element_bytes", "relu", "ratios"):
         del document["tensors"][0][name]
-    (tmp_path / "p.json").write_text(json.dumps(document))
+    (tmp_path / "p.json").write_text(json.dumps(document), encoding="utf-8")
     assert load_profile(tmp_path / "p.json") == chain(1)
 
 
@@ -131,9 +131,9 @@ def test_keys_that_may_be_left_out(tmp_path):
 def test_faults_of_a_profile(path, value, message, tmp_path):
     file = tmp_path / "p.json"
     save_profile(chain(4), file)
-    document = json.loads(file.read_text())
+    document = json.loads(file.read_text(encoding="utf-8"))
     put(document, path, value)
-    file.write_text(json.dumps(document))
+    file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InputError) as error:
         load_profile(file)
     assert str(error.value).startswith(f"{file}: {message}")
@@ -162,9 +162,9 @@ def test_faults_of_a_plan(path, value, message, tmp_path):
     plan = small_plan()
     assert plan.tensors[0].name == "saved/0"
     save_plan(plan, file)
-    document = json.loads(file.read_text())
+    document = json.loads(file.read_text(encoding="utf-8"))
     put(document, path, value)
-    file.write_text(json.dumps(document))
+    file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InputError) as error:
         load_plan(file)
     assert str(error.value).startswith(f"{file}: {message}")
@@ -201,7 +201,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
         load_profile(tmp_path / "missing.json")
     with pytest.raises(OutputError, match="is a folder; expected a file to write"):
         save_profile(chain(1), tmp_path)
-    (tmp_path / "p.json").write_text("{")
+    (tmp_path / "p.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"p.json: not JSON"):
         load_plan(tmp_path / "p.json")
 

@@ -86,7 +86,9 @@ def test_a_file_gives_the_same(tmp_path):
 def test_faults_are_named(tmp_path, key, value, message):
     path = tmp_path / "network.json"
     save_network(SMALL, path)
-    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    path.write_text(
+        json.dumps({**json.loads(path.read_text(encoding="utf-8")), key: value}), encoding="utf-8"
+    )
     with pytest.raises(InputError) as error:
         load_network(path)
     assert str(error.value).startswith(f"{path}: ") and message in str(error.value)

@@ -21,7 +21,7 @@ from tests.training.optimizers.test_torch import (
 
 F = np.float32
 
-PAGE = (Path(__file__).parents[3] / "docs" / "optimizers.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "optimizers.md").read_text(encoding="utf-8")
 FAST = {OptimizerCode.ADAM_FAST: OptimizerCode.ADAM, OptimizerCode.ADAMW_FAST: OptimizerCode.ADAMW}
 
 

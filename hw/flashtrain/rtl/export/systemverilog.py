@@ -106,8 +106,8 @@ class ExportedDesign:
         paths = []
         for name, text in self.files.items():
             path = folder / name
-            if not path.exists() or path.read_text() != text:
-                path.write_text(text)
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                path.write_text(text, encoding="utf-8")
             paths.append(path)
         return paths
 

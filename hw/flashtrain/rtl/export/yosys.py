@@ -24,7 +24,7 @@ def run_yosys(script: str) -> str:
     options.argv = ("yosys", "-q", "-")
     with tempfile.TemporaryDirectory(prefix="flashtrain-") as name, wasmtime.Store(engine) as store:
         said, printed, errors = (Path(name) / file for file in ("script", "output", "errors"))
-        said.write_text(script)
+        said.write_text(script, encoding="utf-8")
         options.stdin_file, options.stdout_file, options.stderr_file = map(str, (said, printed, errors))
         store.set_wasi(options)
         start = linker.instantiate(store, module).exports(store)["_start"]
@@ -33,10 +33,10 @@ def run_yosys(script: str) -> str:
             start(store)
         except wasmtime.ExitTrap as ended:
             if ended.code:
-                raise ToolError(f"Yosys failed:\n{errors.read_text().strip()}") from None
+                raise ToolError(f"Yosys failed:\n{errors.read_text(encoding='utf-8').strip()}") from None
         except (wasmtime.Trap, wasmtime.WasmtimeError) as error:
             raise ToolError(f"Yosys failed:\n{error}") from error
-        return printed.read_text()
+        return printed.read_text(encoding="utf-8")
 
 
 @cache

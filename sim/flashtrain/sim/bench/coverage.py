@@ -81,7 +81,7 @@ class Coverage:
 
     def save(self) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._file.write_text(json.dumps(dict(sorted(self.hits.items())), indent=1) + "\n")
+        self._file.write_text(json.dumps(dict(sorted(self.hits.items())), indent=1) + "\n", encoding="utf-8")
 
 
 def load(file: Path) -> dict[str, int]:

@@ -204,7 +204,9 @@ def _build(
             log_file=log,
         )
     except (RuntimeError, SystemExit) as error:
-        raise ToolError(f"{toplevel} does not compile ({log}):\n{log.read_text()[-4000:]}") from error
+        raise ToolError(
+            f"{toplevel} does not compile ({log}):\n{log.read_text(encoding='utf-8')[-4000:]}"
+        ) from error
 
 
 def _passed_tests(results: Path, bench: str, seed: int, stopped: BaseException | None) -> tuple[str, ...]:
@@ -267,7 +269,7 @@ class _Verilator(cocotb_runner.Verilator):
     def _build_command(self) -> list[list[str]]:
         public = self.build_dir / "public.vlt"
         rules = [f'public_flat_rw -module "{self.hdl_toplevel}" -var "{name}"' for name in self._visible]
-        public.write_text("\n".join(["`verilator_config", *rules, ""]))
+        public.write_text("\n".join(["`verilator_config", *rules, ""]), encoding="utf-8")
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
         waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]

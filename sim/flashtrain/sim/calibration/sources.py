@@ -12,5 +12,7 @@ def rtl_key() -> str:
     for package in (rtl, spec):
         folder = Path(str(package.__file__)).parent
         sources = (path for path in folder.rglob("*") if path.suffix in (".py", ".sv"))
-        files |= {f"{folder.name}/{path.relative_to(folder)}": path.read_text() for path in sources}
+        files |= {
+            f"{folder.name}/{path.relative_to(folder)}": path.read_text(encoding="utf-8") for path in sources
+        }
     return files_key(files)

@@ -99,8 +99,8 @@ def _ask(theorem: Theorem, goal: Goal, depth: int) -> Finding:
     folder = (BUILD / "formal" / f"{type(theorem).__name__}-{goal.value}-{key}").resolve()
 
     def run() -> None:
-        (folder / f"{TOP}.il").write_text(text)
-        (folder / f"{TOP}.sby").write_text(script)
+        (folder / f"{TOP}.il").write_text(text, encoding="utf-8")
+        (folder / f"{TOP}.sby").write_text(script, encoding="utf-8")
         started = time.monotonic()
         done = subprocess.run(
             ["yowasp-sby", "-d", "work", f"{TOP}.sby"],
@@ -108,11 +108,11 @@ def _ask(theorem: Theorem, goal: Goal, depth: int) -> Finding:
         )  # fmt: skip
         if not (folder / "work" / "status").exists():
             raise ProofError(f"yowasp-sby failed in {folder}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        (folder / "seconds").write_text(f"{time.monotonic() - started}")
+        (folder / "seconds").write_text(f"{time.monotonic() - started}", encoding="utf-8")
 
     build_once(folder, run)
-    status = (folder / "work" / "status").read_text().split()[0]
-    return Finding(status, folder, float((folder / "seconds").read_text()))
+    status = (folder / "work" / "status").read_text(encoding="utf-8").split()[0]
+    return Finding(status, folder, float((folder / "seconds").read_text(encoding="utf-8")))
 
 
 def _solver_folder() -> Path:

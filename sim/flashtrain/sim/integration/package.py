@@ -146,4 +146,4 @@ def _written(folder: str, role: Role, texts: dict[str, str]) -> list[File]:
 
 
 def _copied(role: Role, *paths: Path) -> list[File]:
-    return [File(f"sim/{path.name}", role, path.read_text()) for path in paths]
+    return [File(f"sim/{path.name}", role, path.read_text(encoding="utf-8")) for path in paths]

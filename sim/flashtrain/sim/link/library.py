@@ -96,7 +96,7 @@ def build_library(config: FmsConfig, plans: Mapping[str, Plan] | None = None) ->
         print(f"flashtrain: {_first_use(config, cache)}", file=sys.stderr, flush=True)
         library, seconds = _build(config, {})
         index = {"library": str(library.relative_to(cache.folder)), "seconds": seconds, "name": config.name}
-        (folder / _INDEX).write_text(json.dumps(index))
+        (folder / _INDEX).write_text(json.dumps(index), encoding="utf-8")
 
     key = simulator_key(config)
     folder = cache.build(SIMULATORS, config.name, key, f"simulator of {config.name}", build)
@@ -129,7 +129,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
     plans = {**plans_of(config), **plans}
     optimization = optimization_of(config)
     nand_models = {
-        re.findall(r"^module (\w+)", path.read_text(), re.M)[0]: path
+        re.findall(r"^module (\w+)", path.read_text(encoding="utf-8"), re.M)[0]: path
         for path in VERILATOR_SOURCES
         if path.suffix == ".sv"
     }
@@ -150,7 +150,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
         cuts.append((name, whole, plan.fit(whole, name.lower())))
         for part in whole.parts:
             if part.module not in sources:
-                text = (folder / f"{part.module}.sv").read_text()
+                text = (folder / f"{part.module}.sv").read_text(encoding="utf-8")
                 files = [folder / f"{part.module}.sv"]
                 files += [path for module, path in nand_models.items() if module in text]
                 sources[part.module] = ModelSource(
@@ -204,7 +204,7 @@ def _cut_sources(
         whole, modules = cut(unit(config), plan.parts, name, plan.kept, plan.enables)
         plan.fit(whole, name)
         for module in modules:
-            (folder / f"{module.name}.sv").write_text(for_verilator(module.text))
+            (folder / f"{module.name}.sv").write_text(for_verilator(module.text), encoding="utf-8")
         whole.save(folder / "cut.json")
 
     # What else a plan says does not change the cut.

@@ -57,7 +57,7 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
     """
 
     def write(folder: Path) -> None:
-        (folder / "facts.json").write_text(json.dumps(_read(model)))
+        (folder / "facts.json").write_text(json.dumps(_read(model)), encoding="utf-8")
 
     name, _, key = model.folder.parent.name.rpartition("-")  # named after all that it depends on
     key = content_key(key, Path(__file__).read_bytes())
@@ -92,9 +92,13 @@ def words_of_outputs(header: str) -> Iterator[tuple[str, ...]]:
 
 
 def _read(model: Model) -> dict[str, list]:
-    text = "".join(p.read_text() for p in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp")))
-    header = (model.folder / f"{model.prefix}___024root.h").read_text()
-    source = "".join(p.read_text() for p in sorted(model.folder.with_name("src").glob("*.sv")))
+    text = "".join(
+        p.read_text(encoding="utf-8") for p in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp"))
+    )
+    header = (model.folder / f"{model.prefix}___024root.h").read_text(encoding="utf-8")
+    source = "".join(
+        p.read_text(encoding="utf-8") for p in sorted(model.folder.with_name("src").glob("*.sv"))
+    )
     rows_of_memories = re.findall(r"VlUnpacked<.*, (\d+)> (\w+);", header)
     triggers = sorted(set(re.findall(r"(\w+)ULL & vlSelfRef\.__VnbaTriggered", text)))
     functions = _functions(model.prefix, text)

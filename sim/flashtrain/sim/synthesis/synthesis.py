@@ -104,7 +104,9 @@ class Placement:
 
 def synthesise(component: wiring.Component, name: str, target: Target) -> Area:
     """Map a component to cells. Raises `ToolError` if Yosys is missing or fails."""
-    statistics = json.loads((_mapped(to_rtlil(component, name), name, target) / "area.json").read_text())
+    statistics = json.loads(
+        (_mapped(to_rtlil(component, name), name, target) / "area.json").read_text(encoding="utf-8")
+    )
     return Area.of_cells(statistics["design"]["num_cells_by_type"])
 
 
@@ -116,7 +118,7 @@ def place(component: wiring.Component, name: str, clock_mhz: float, *, seeds: in
     Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
     """
     mapped = _mapped(to_rtlil(component, name), name, Target.ECP5) / "netlist.json"
-    netlist = json.loads(mapped.read_text())
+    netlist = json.loads(mapped.read_text(encoding="utf-8"))
     absorb_registers(netlist["modules"][name])
     text = json.dumps(netlist)
     found: dict[int, tuple[int, float]] = {}
@@ -137,11 +139,11 @@ def _place_once(text: str, name: str, clock_mhz: float, seed: int) -> tuple[int,
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()
 
     def build() -> None:
-        (folder / "netlist.json").write_text(text)
+        (folder / "netlist.json").write_text(text, encoding="utf-8")
         _run([*command, *options, "--json", "netlist.json", "--report", "report.json"], folder, "report.json")
 
     build_once(folder, build)
-    report = json.loads((folder / "report.json").read_text())
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     (clock,) = report["fmax"].values()
     return report["utilization"]["TRELLIS_COMB"]["used"], clock["achieved"]
 
@@ -173,7 +175,7 @@ def _mapped(text: str, name: str, target: Target) -> Path:
     folder = (BUILD / "synthesis" / f"{name}-{target.name.lower()}-{key}").resolve()
 
     def build() -> None:
-        (folder / f"{name}.il").write_text(text)
+        (folder / f"{name}.il").write_text(text, encoding="utf-8")
         _run([*command, "-q", "-l", _YOSYS_LOG, "-p", script], folder, "area.json")
 
     build_once(folder, build)
@@ -190,7 +192,7 @@ def _without_brackets(text: str) -> str:
 
 def _run(command: Sequence[str], folder: Path, result: str) -> None:
     # The tools for WebAssembly see nothing but the folder they are called in.
-    with (folder / "log").open("w") as log:
+    with (folder / "log").open("w", encoding="utf-8") as log:
         done = subprocess.run(
             command, cwd=folder, env=yowasp_environment(), stdout=log, stderr=subprocess.STDOUT
         )
@@ -199,7 +201,7 @@ def _run(command: Sequence[str], folder: Path, result: str) -> None:
         # What Yosys says once it has called ABC is in its own log only.
         own = folder / _YOSYS_LOG
         log = own if own.exists() else folder / "log"
-        said = log.read_text()[-1000:]
+        said = log.read_text(encoding="utf-8")[-1000:]
         what = f"ends with\n{said}" if said else "is empty: the tool ended without a word"
         raise ToolError(f"{command[0]} failed: {log} {what}")
 

@@ -84,10 +84,10 @@ def precompiled_header(options: Sequence[str]) -> Path:
         for path in (verilator_root() / "include").glob("*.h"):
             shutil.copy(path, folder)
         header = folder / f"{name}.h"
-        header.write_text(_HEADER)
+        header.write_text(_HEADER, encoding="utf-8")
         compiled = header.with_name(f"{header.name}.gch")
         # For ccache: what is compiled is new with each time that it is.
-        compiled.with_name(f"{compiled.name}.sum").write_text(folder.name)
+        compiled.with_name(f"{compiled.name}.sum").write_text(folder.name, encoding="utf-8")
         words = [cxx_compiler(), *options, "-x", "c++-header", header, "-o", compiled]
         run_verilator(words, folder / "build.log", header.name)
 

@@ -274,7 +274,7 @@ def build_shared_library(
         compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
         symbols = folder / "symbols"
-        symbols.write_text(_SYMBOLS)
+        symbols.write_text(_SYMBOLS, encoding="utf-8")
         linked = ["-shared", "-Wl,-Bsymbolic", "-Xlinker", f"--version-script={symbols}"]
         linked += ["-o", folder / file]
         linked += [*compiled, *archives, *runtime, "-latomic"]

@@ -92,7 +92,7 @@ def _write(config: FmsConfig, folder: Path) -> None:
     """
     export_design(Whole(config), "whole").write(folder)
     for path in folder.glob("*.sv"):
-        path.write_text(path.read_text().replace("\\$", "\\_$"))
+        path.write_text(path.read_text(encoding="utf-8").replace("\\$", "\\_$"), encoding="utf-8")
 
 
 def _components(config: FmsConfig, waves: WaveFormat) -> Iterator[str]:

@@ -192,7 +192,7 @@ def _serve(name: str, link: LinkFactory, stalled_seconds: float, asked: Connecti
 
 def _most_memory() -> int:
     """The most bytes of memory of this process. In `ru_maxrss` its parent counts, from before `exec`."""
-    status = Path("/proc/self/status").read_text()
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
     return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
 
 

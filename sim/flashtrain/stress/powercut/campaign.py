@@ -205,7 +205,7 @@ class _Run:
             document = {"lost": f"{type(wrong).__name__}: {wrong}"}
         except BaseException:
             document = {"lost": traceback.format_exc()}
-        with os.fdopen(said, "w") as pipe:
+        with os.fdopen(said, "w", encoding="utf-8") as pipe:
             json.dump(document, pipe)
         os._exit(0)
 
@@ -251,7 +251,7 @@ class _Run:
         """Until at most so many are at work."""
         while len(self._judges) > most:
             judge = self._judges.pop(0)
-            with os.fdopen(judge.answer) as pipe:
+            with os.fdopen(judge.answer, encoding="utf-8") as pipe:
                 said = pipe.read()
             os.waitpid(judge.process, 0)
             found: dict[str, Any] = json.loads(said) if said else {"lost": "its process has died"}
