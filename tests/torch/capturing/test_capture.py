@@ -265,3 +265,28 @@ def test_resident_bytes():
     assert captured.profile(processor, Adam()).resident_bytes == without + 8 * updated
     # The result of the frozen layer is the largest storage that is not saved, and nothing else is beside it.
     assert recording.workspace_bytes == 4 * BATCH * HIDDEN
+
+
+def test_compiled_modules_are_captured_uncompiled_and_stay_compiled():
+    compiled = []
+
+    def backend(graph, inputs):
+        compiled.append(graph)
+        return graph
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.linear(x).tanh()
+
+    model, x = Model(), torch.rand(2, 4)
+    written = capture(model, torch.Tensor.sum, x).recording
+    recording = capture(torch.compile(model, backend=backend), torch.Tensor.sum, x).recording
+    assert [save.bytes for save in recording.saves] == [save.bytes for save in written.saves]
+    assert [each.work for each in recording.operations] == [each.work for each in written.operations]
+    assert not compiled
+    torch.compile(model, backend=backend)(x)
+    assert len(compiled) == 1

@@ -1,7 +1,7 @@
 """One training iteration under the eyes of a recorder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,7 @@ def record(subject: Subject, timed: bool, with_ratios: bool) -> Recording:
     _stamp(subject, parameters, ledger)
     spans = ModuleSpans(subject.model, subject.name)
     recorder = Recorder(spans, ledger, subject.inputs, timed, with_ratios)
-    with _restored(subject), spans:
+    with _restored(subject), _uncompiled(), spans:
         with recorder, saved_tensors_hooks(recorder.pack, recorder.unpack), MetaFunctions(recorder.where):
             loss = _forward(subject, spans)
         recorder.measure_ratios()
@@ -138,6 +138,15 @@ def _gradient_hooks(parameters: Mapping[str, nn.Parameter], recorder: Recorder) 
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _uncompiled() -> AbstractContextManager[None]:
+    """While entered, compiled modules run as they were written, and stay compiled for later calls.
+
+    Under a recorder PyTorch compiles nothing. It would leave out the same code ever after.
+    """
+    set_stance = getattr(torch.compiler, "set_stance", None)  # since PyTorch 2.6
+    return set_stance("force_eager") if set_stance else nullcontext()
 
 
 @contextmanager
