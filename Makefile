@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: run test mutate bench linux verilog synth docs lint format help
+.PHONY: run test versions mutate bench linux verilog synth docs lint format help
 .DEFAULT_GOAL := help
 
 run: .venv/run.stamp ## train a network whose tensors live in the simulated flash
@@ -23,6 +23,9 @@ synth: .venv/synth.stamp ## area and clock of channel engines and the front end 
 test: .venv/test.stamp ## lint, then all tests on every installed simulator
 	$(BIN)/ruff check
 	$(BIN)/pytest --numprocesses auto --dist worksteal
+
+versions: .venv/run.stamp ## once per release: tests with the newest and the oldest dependencies
+	$(BIN)/python tests/versions.py
 
 mutate: .venv/test.stamp ## plant every fault of tests/mutation in the RTL: the other tests must find each
 	$(BIN)/pytest tests/mutation --long 1 --numprocesses auto --dist worksteal
