@@ -18,9 +18,9 @@ def obstacle(tensor: torch.Tensor) -> str | None:
     storage has them up to the last element, too; one that was resized has not.
     """
     device = tensor.device.type
-    dense, keys = _dense_keys(device), torch._C._dispatch_keys(tensor)
-    if keys | dense != dense:
-        return _kind(tensor, (keys - dense).highestPriorityTypeId().name)
+    further = (torch._C._dispatch_keys(tensor) - _dense_keys(device)).highestPriorityTypeId()
+    if further != torch._C.DispatchKey.Undefined:
+        return _kind(tensor, further.name)
     if device != "meta" and tensor.numel() and not _has_data(tensor):
         return "has a storage without its data"
     return None
