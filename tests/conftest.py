@@ -28,15 +28,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what `early` marks. Leave out what `long` marks: a test, or those of its cases that have all
-    these words in their names."""
+    """Begin with what `early` marks. Leave out what `long` marks, and cases that are not `usual`."""
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
     if config.getoption("--long"):
         return
+    unknown = {(function_of(item), case) for item in items for case in usual_cases(item) or ()}
     for item in items:
-        case = set(item.name.rpartition("[")[2].rstrip("]").split("-"))
-        if any(case.issuperset(marker.args) for marker in item.iter_markers("long")):
-            item.add_marker(pytest.mark.skip(reason="takes the better part of a minute: only with --long"))
+        usual, case = usual_cases(item), case_of(item)
+        unknown.discard((function_of(item), case))
+        if item.get_closest_marker("long") or (usual is not None and case not in usual):
+            item.add_marker(pytest.mark.skip(reason="only with --long"))
+    if unknown and not any("::" in argument for argument in config.args):
+        raise pytest.UsageError(f"a marker `usual` names cases that do not exist: {sorted(unknown)}")
+
+
+def function_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def case_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[2].rstrip("]")
+
+
+def usual_cases(item: pytest.Item) -> tuple[str, ...] | None:
+    """The cases of a test that run without `--long`; None for all of them."""
+    marker = item.get_closest_marker("usual")
+    return None if marker is None else marker.args
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -65,3 +82,16 @@ def simulator(request: pytest.FixtureRequest) -> Simulator:
     if not request.param.available:
         pytest.skip(f"{request.param.value} is not installed: 'apt-get install iverilog' brings it")
     return request.param
+
+
+@pytest.fixture
+def part(request: pytest.FixtureRequest, simulator: Simulator) -> str | None:
+    """The tests of a bench that run, as a regular expression; None for all. `icarus` marks those on Icarus.
+
+    Icarus is there for X and for resets, and simulates some thousand cycles a second.
+    """
+    marker = request.node.get_closest_marker("icarus")
+    if simulator is Simulator.VERILATOR or marker is None:
+        return None
+    (usual,) = marker.args
+    return marker.kwargs.get("long") if request.config.getoption("--long") else usual

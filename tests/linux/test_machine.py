@@ -30,12 +30,12 @@ def _check(device: Device, names: tuple[str, ...] | None, folder: Path) -> None:
     assert outcome.refused and not outcome.repeated
 
 
-@pytest.mark.long()
+@pytest.mark.long
 def test_linux_connects_reports_appends_and_reads(tmp_path):
     _check(Device("small", "functional", 1, 400), SHORT, tmp_path)
 
 
-@pytest.mark.long("whole")
+@pytest.mark.long
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: f"whole-{device.preset}")
 def test_all_steps(device, tmp_path):
     _check(device, None, tmp_path)

@@ -12,9 +12,9 @@ MOST_BYTES = 256 << 20
     "link, preset, seconds, dialogues",
     [
         ("functional", "small", 2, 20),
-        pytest.param("functional", "small", 0, 10_000, marks=pytest.mark.long("10000")),
-        pytest.param("functional", "small", 600, 1, marks=pytest.mark.long("600")),
-        pytest.param("rtl", "tiny", 600, 1, marks=pytest.mark.long("600")),
+        pytest.param("functional", "small", 0, 10_000, marks=pytest.mark.long),
+        pytest.param("functional", "small", 600, 1, marks=pytest.mark.long),
+        pytest.param("rtl", "tiny", 600, 1, marks=pytest.mark.long),
     ],
 )
 def test_abuse(link, preset, seconds, dialogues, seed):

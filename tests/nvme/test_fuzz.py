@@ -8,7 +8,7 @@ from flashtrain.stress.pdus.run import BrokenTarget, fuzz
 from tests.nvme.helpers import BLOCK, served
 
 
-@pytest.mark.parametrize("pdus", [3_000, pytest.param(100_000, marks=pytest.mark.long("100000"))])
+@pytest.mark.parametrize("pdus", [3_000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_random_pdus(seed, pdus):
     with served(stalled_seconds=5.0) as target, target.host() as host:
         seen = fuzz(target.address, DEFAULT_NQN, pdus, seed * 1_000_000)

@@ -113,7 +113,7 @@ def test_all_zones_are_used_and_no_mark_is_lost(link, seed):
         check_untouched(link, marks)
 
 
-@pytest.mark.long("rtl", "False")
+@pytest.mark.usual("functional-False", "functional-True", "rtl-True")
 @pytest.mark.parametrize("orderly", [False, True])
 def test_zones_that_are_not_full_survive(link, seed, orderly):
     """A zone with a bad block takes more after an orderly end only if each of its blocks has a page."""
@@ -199,9 +199,7 @@ def test_wrong_bits_hide_no_mark(rtl, seed):
     check_untouched(rtl, marks)
 
 
-@pytest.mark.long("1")
-@pytest.mark.long("2")
-@pytest.mark.long("3")
+@pytest.mark.usual("0")
 @pytest.mark.parametrize("run", range(4))
 def test_devices_of_any_seed(rtl, seed, run):
     """More bad blocks than a maker sells: work, losses of power at any time, and all zones that are left."""

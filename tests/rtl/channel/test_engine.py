@@ -53,28 +53,21 @@ class EngineWithDies(wiring.Component):
         return m
 
 
-@pytest.mark.long("icarus", "dual")
-@pytest.mark.long("wide")
-@pytest.mark.long("dual_code")
-@pytest.mark.long("tiny_code")
-@pytest.mark.long("tiny_retry")
-@pytest.mark.long("dual_retry")
-@pytest.mark.long("wide_code")
-@pytest.mark.long("wide_random")
-@pytest.mark.long("dual_random")
-@pytest.mark.long("tiny_random")
-@pytest.mark.long("verilator", "tiny")
+@pytest.mark.usual("icarus-tiny", "verilator-dual")
+@pytest.mark.icarus("contents|failed|short")
 @pytest.mark.parametrize("name", CONFIGS)
-def test_engine(name, simulator, seed, tmp_path):
-    run("engine", CONFIGS[name], simulator, seed, tmp_path)
+def test_engine(name, simulator, seed, part, tmp_path):
+    run("engine", CONFIGS[name], simulator, seed, tmp_path, part)
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_spares(simulator, seed, tmp_path):
     run("engine_spares", DUAL_SPARES, simulator, seed, tmp_path)
 
 
-def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, folder: Path) -> None:
+def run(
+    bench: str, config: FmsConfig, simulator: Simulator, seed: int, folder: Path, part: str | None = None
+) -> None:
     files = export_design(EngineWithDies(config, bad_block=BAD_ZONE, bad_planes=1), "engine").write(folder)
     files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     run_bench(
@@ -84,4 +77,5 @@ def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, folder: 
         simulator=simulator,
         seed=seed,
         parameters={"config": config.name, "steps": STEPS[simulator], "bad_zone": BAD_ZONE},
+        test_filter=part,
     )

@@ -9,7 +9,7 @@ from tests.rtl.channel.channel_helpers import UPDATING, UPDATING_PAIR
 from tests.rtl.channel.engine_top import EngineTop
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 @pytest.mark.parametrize(
     "config, simulator",
     [(UPDATING, Simulator.ICARUS), (UPDATING_PAIR, Simulator.VERILATOR)],

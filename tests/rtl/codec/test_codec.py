@@ -18,9 +18,7 @@ RATE_BLOCKS = {"tiny": 24, "small": 10, "behemoth": 32}
 """Of an append whose rate is measured."""
 
 
-@pytest.mark.long("small")
-@pytest.mark.long("tiny")
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator-behemoth")
 @pytest.mark.parametrize("name", BLOCKS)
 def test_codec(name, simulator, seed):
     config = PRESETS[name]

@@ -38,12 +38,14 @@ def run(
     return set(load(coverage))
 
 
-@pytest.mark.long("icarus", "commands")
-@pytest.mark.long("icarus", "data")
-@pytest.mark.long("icarus", "zones")
-@pytest.mark.long("icarus", "queues")
-@pytest.mark.long("icarus", "reset")
-@pytest.mark.long("icarus", "random")
+@pytest.mark.usual(
+    "verilator-commands",
+    "verilator-data",
+    "verilator-queues",
+    "verilator-random",
+    "verilator-reset",
+    "verilator-zones",
+)
 @pytest.mark.parametrize("bench", ("data", "commands", "zones", "queues", "reset", "random"))
 def test_fms(bench: str, simulator: Simulator, seed: int) -> None:
     hits = run(bench, simulator, seed, FIXED[simulator], RANDOM_COMMANDS[simulator])

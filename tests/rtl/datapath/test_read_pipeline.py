@@ -71,10 +71,10 @@ class JoinedReadReturn(wiring.Component):
         return m
 
 
-@pytest.mark.long("icarus", "wider")
-@pytest.mark.long("verilator", "tiny")
+@pytest.mark.usual("icarus-tiny", "verilator-wider")
+@pytest.mark.icarus("beat_per_clock|failed_pages|inspection|error_of")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
-def test_read_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
+def test_read_pipeline(simulator: Simulator, seed: int, part: str | None, shape: dict[str, int]) -> None:
     tiny = preset("tiny_ecc")
     run_bench(
         JoinedReadPipeline(replace(tiny, read_queue=8, geometry=replace(tiny.geometry, **shape))),
@@ -83,6 +83,7 @@ def test_read_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -
         simulator=simulator,
         seed=seed,
         parameters=shape,
+        test_filter=part,
     )
 
 

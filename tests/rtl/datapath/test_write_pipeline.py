@@ -11,10 +11,10 @@ from flashtrain.spec import preset
 from tests.rtl.datapath.coded_write_path import CodedWritePath
 
 
-@pytest.mark.long("icarus", "wider")
-@pytest.mark.long("verilator", "tiny")
+@pytest.mark.usual("icarus-tiny", "verilator-wider")
+@pytest.mark.icarus("beat_per_clock|busy=1|error_of|first_burst")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
-def test_write_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
+def test_write_pipeline(simulator: Simulator, seed: int, part: str | None, shape: dict[str, int]) -> None:
     tiny = preset("tiny")
     run_bench(
         WritePipeline(replace(tiny, read_queue=8, geometry=replace(tiny.geometry, **shape))),
@@ -23,14 +23,17 @@ def test_write_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) 
         simulator=simulator,
         seed=seed,
         parameters=shape,
+        test_filter=part,
     )
 
 
-def test_coded_write_path(simulator: Simulator, seed: int) -> None:
+@pytest.mark.icarus("closes|first_block|without_room")
+def test_coded_write_path(simulator: Simulator, seed: int, part: str | None) -> None:
     run_bench(
         CodedWritePath(replace(preset("tiny_codec"), read_queue=8)),
         "coded_write_path",
         Path(__file__).with_name("coded_write_bench.py"),
         simulator=simulator,
         seed=seed,
+        test_filter=part,
     )

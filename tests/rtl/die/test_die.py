@@ -89,8 +89,9 @@ def run(simulator, seed):
     return run
 
 
-def test_operations(run, simulator):
-    report = run("die_bench.py", "two")
+@pytest.mark.icarus("multi_plane|interleave|reset_aborts|columns|busy_times|identity|by_plane")
+def test_operations(run, simulator, part):
+    report = run("die_bench.py", "two", test_filter=part)
     if simulator is Simulator.VERILATOR:
         check_trace(report.folder / "trace.txt", config_named("two"))
 
@@ -125,20 +126,14 @@ def test_large_pages(run, simulator):
     run("update_bench.py", "small", test_filter="the_array_never_rests")
 
 
-@pytest.mark.long("one")
+@pytest.mark.usual("icarus-fast", "verilator-fast")
+@pytest.mark.icarus("gradients_loaded|status", long="gradients_loaded|formats=5|status|beyond.*SGD")
 @pytest.mark.parametrize("name", ["fast", "one"])
-def test_updates(run, simulator, name):
-    if simulator is Simulator.VERILATOR:
-        run("update_bench.py", name)
-    elif name == "fast":
-        run("update_bench.py", name, test_filter="gradients_loaded|formats=5|status|beyond.*SGD")
-    else:
-        pytest.skip("too slow")
+def test_updates(run, part, name):
+    run("update_bench.py", name, test_filter=part)
 
 
-@pytest.mark.long("coded")
-@pytest.mark.long("coded_small")
-@pytest.mark.long("icarus", "keyed")
+@pytest.mark.usual("verilator-keyed")
 @pytest.mark.parametrize("name", ["coded", "coded_small", "keyed"])
 def test_updates_of_pages_with_a_code(run, simulator, name):
     if simulator is Simulator.VERILATOR:
@@ -155,13 +150,13 @@ def test_updates_of_pages_with_a_code(run, simulator, name):
         pytest.skip("too slow")
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_power_fails(run, simulator):
     all_of_it = simulator is Simulator.VERILATOR
     run("power_bench.py", "fast", test_filter=None if all_of_it else "single|suspended|know")
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_every_breach_is_refused_once(run):
     run("violations_bench.py", "two")
 
@@ -171,7 +166,7 @@ def test_every_breach_of_features_is_refused_once(run):
     run("violations_bench.py", "levels")
 
 
-@pytest.mark.long("verilator")
+@pytest.mark.usual("icarus")
 def test_read_level(simulator, seed, tmp_path):
     files = export_design(DieWithoutArray(config_named("coded")), "die_without_array").write(tmp_path)
     run_bench(
@@ -184,7 +179,7 @@ def test_read_level(simulator, seed, tmp_path):
     )
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_random_operations_against_a_twin(run):
     run("random_bench.py", "two")
 

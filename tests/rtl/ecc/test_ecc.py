@@ -19,37 +19,34 @@ AT_BUS_RATE = [("little", 16), ("uneven", 32), ("tiny", 64), ("small", 16)]
 """Codes, and bits of a beat."""
 
 
-def run(unit, kind, code, simulator, seed, **parameters):
+def run(unit, kind, code, simulator, seed, part=None, **parameters):
     run_bench(unit, f"{kind}_{code}", HERE / f"{kind}_bench.py", simulator=simulator, seed=seed,
-              parameters=parameters_of(CODES[code], **parameters))  # fmt: skip
+              test_filter=part, parameters=parameters_of(CODES[code], **parameters))  # fmt: skip
 
 
-@pytest.mark.long("icarus", "small")
-@pytest.mark.long("icarus", "tiny")
-@pytest.mark.long("verilator", "uneven")
+@pytest.mark.usual(
+    "icarus-little-16", "icarus-uneven-32", "verilator-little-16", "verilator-small-16", "verilator-tiny-64"
+)
 @pytest.mark.parametrize(("code", "width"), AT_BUS_RATE)
 def test_encoder(code, width, simulator, seed):
     run(PageEncoder(CODES[code], width), "encoder", code, simulator, seed, width=width)
 
 
-@pytest.mark.long("icarus", "small")
-@pytest.mark.long("icarus", "tiny")
-@pytest.mark.long("verilator", "uneven")
+@pytest.mark.usual(
+    "icarus-little-16", "icarus-uneven-32", "verilator-little-16", "verilator-small-16", "verilator-tiny-64"
+)
 @pytest.mark.parametrize(("code", "width"), AT_BUS_RATE)
 def test_syndromes(code, width, simulator, seed):
     run(PageSyndromes(CODES[code], width), "syndromes", code, simulator, seed, width=width)
 
 
-@pytest.mark.long("icarus", "small")
-@pytest.mark.long("uneven")
+@pytest.mark.usual("icarus-little", "verilator-little", "verilator-small")
 @pytest.mark.parametrize("code", ["little", "uneven", "small"])
 def test_solver(code, simulator, seed):
     run(KeySolver(CODES[code]), "solver", code, simulator, seed)
 
 
-@pytest.mark.long("icarus", "small")
-@pytest.mark.long("tiny")
-@pytest.mark.long("uneven")
+@pytest.mark.usual("icarus-little-16-8", "verilator-little-16-8", "verilator-small-16-8")
 @pytest.mark.parametrize(
     ("code", "width", "parallel"), [("little", 16, 8), ("uneven", 32, 16), ("tiny", 16, 4), ("small", 16, 8)]
 )
@@ -60,9 +57,10 @@ def test_decoder(code, width, parallel, simulator, seed):
         bus_rate=8 if code == "small" else 0)  # fmt: skip
 
 
-def test_corrector(simulator, seed):
+@pytest.mark.icarus("busy=0.3")
+def test_corrector(simulator, seed, part):
     unit = Corrector(CODES["uneven"], parallel=32, sources=3)
-    run(unit, "corrector", "uneven", simulator, seed, parallel=32, sources=3)
+    run(unit, "corrector", "uneven", simulator, seed, part, parallel=32, sources=3)
 
 
 def test_beats_of_another_width():

@@ -144,7 +144,7 @@ OPERATIONS = {
 """Of each kind of unit, by option."""
 
 
-@pytest.mark.long("verilator")
+@pytest.mark.usual("icarus")
 def test_latency(simulator, seed):
     described = [
         {

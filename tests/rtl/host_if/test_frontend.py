@@ -16,22 +16,19 @@ from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import preset
 
 
-def run(top, name: str, simulator: Simulator, seed: int, **parameters):
+def run(top, name: str, simulator: Simulator, seed: int, part: str | None = None, **parameters):
     bench = Path(__file__).with_name(f"{name}_bench.py")
-    run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters)
+    run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters, test_filter=part)
 
 
-@pytest.mark.long("behemoth")
-@pytest.mark.long("icarus", "tiny_ecc")
-@pytest.mark.long("behemoth_ecc")
-@pytest.mark.long("behemoth_codec")
-@pytest.mark.long("icarus", "tiny_codec")
+@pytest.mark.usual("icarus-tiny", "verilator-tiny", "verilator-tiny_codec", "verilator-tiny_ecc")
+@pytest.mark.icarus("two_cycles|transfer_error")
 @pytest.mark.parametrize(
     "preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc", "tiny_codec", "behemoth_codec"]
 )
-def test_decoder(simulator, seed, preset_name):
+def test_decoder(simulator, seed, part, preset_name):
     entries = 1_000 if simulator is Simulator.ICARUS else 8_000
-    run(Decoder(preset(preset_name)), "decoder", simulator, seed, preset=preset_name, entries=entries)
+    run(Decoder(preset(preset_name)), "decoder", simulator, seed, part, preset=preset_name, entries=entries)
 
 
 @pytest.mark.parametrize("codec", [False, True], ids=["raw", "codec"])

@@ -27,7 +27,7 @@ MANY_SPARES = replace(
 )
 
 
-def run(top, name: str, config: FmsConfig, simulator, seed: int):
+def run(top, name: str, config: FmsConfig, simulator, seed: int, part: str | None = None):
     return run_bench(
         top,
         name,
@@ -35,9 +35,11 @@ def run(top, name: str, config: FmsConfig, simulator, seed: int):
         simulator=simulator,
         seed=seed,
         parameters={"blocks": config.geometry.blocks, "preset": config.name},
+        test_filter=part,
     )
 
 
+@pytest.mark.usual("verilator")
 def test_state_machine(simulator, seed):
     run(ZoneStateMachine(TINY), "state_machine", TINY, simulator, seed)
 
@@ -50,34 +52,39 @@ def test_erase(simulator, seed):
     run(EraseBroadcast(TINY, TINY.geometry.channels), "erase", TINY, simulator, seed)
 
 
+@pytest.mark.usual("icarus-tiny", "verilator-tiny", "verilator-tiny_ecc")
+@pytest.mark.icarus("random_traffic|restores|two_passes|exhausted")
 @pytest.mark.parametrize("config", [TINY, TINY_ECC], ids=lambda config: config.name)
-def test_allocator(simulator, seed, config):
-    run(ZoneAllocator(config), "allocator", config, simulator, seed)
+def test_allocator(simulator, seed, part, config):
+    run(ZoneAllocator(config), "allocator", config, simulator, seed, part)
 
 
 def test_restore(simulator, seed):
     run(Restore(MANY_SPARES), "restore", MANY_SPARES, simulator, seed)
 
 
-@pytest.mark.long("many_zones")
+@pytest.mark.usual("icarus-tiny", "verilator-tiny")
+@pytest.mark.icarus("reports|latency|room|resets_wait|failed_erase|retired")
 @pytest.mark.parametrize("config", [TINY, MANY_ZONES], ids=lambda config: config.name)
-def test_zones(simulator, seed, config):
-    run(Zones(config), "zones", config, simulator, seed)
+def test_zones(simulator, seed, part, config):
+    run(Zones(config), "zones", config, simulator, seed, part)
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_updates(simulator, seed):
     run(Zones(TINY), "updates", TINY, simulator, seed)
 
 
-def test_faults(simulator, seed):
-    run(Zones(TINY), "faults", TINY, simulator, seed)
+@pytest.mark.icarus("opening_waits|given_back|meanwhile|more")
+def test_faults(simulator, seed, part):
+    run(Zones(TINY), "faults", TINY, simulator, seed, part)
 
 
-def test_recovery(simulator, seed):
-    run(Zones(TINY), "recovery", TINY, simulator, seed)
+@pytest.mark.icarus("restored|inspections|latency|recovering|at_once")
+def test_recovery(simulator, seed, part):
+    run(Zones(TINY), "recovery", TINY, simulator, seed, part)
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_coded(simulator, seed):
     run(Zones(TINY_CODEC), "coded", TINY_CODEC, simulator, seed)

@@ -70,7 +70,7 @@ def test_a_wrong_byte_is_found(folder, tmp_path):
     assert done.returncode != 0
 
 
-@pytest.mark.long()
+@pytest.mark.long
 def test_the_bench_of_the_page_on_verilator(package, folder, tmp_path, seed):
     bench = tmp_path / "bench.py"
     bench.write_text(example("bench.py"), encoding="utf-8")

@@ -17,7 +17,7 @@ MEMORY_BYTES = 1 << 18
 
 
 @pytest.mark.early
-@pytest.mark.long("tiny_ecc")  # its system as one model takes a minute to compile, for this test alone
+@pytest.mark.usual("tiny")
 @pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
 def test_parts_are_the_whole_in_every_cycle(name, seed):
     """Pins, trace, counters as registers, and the tensor buffer."""

@@ -22,9 +22,7 @@ def run(config: str, simulator: Simulator, seed: int, **parameters: float) -> No
     )
 
 
-@pytest.mark.long("small_code", "0.91")
-@pytest.mark.long("eight_planes", "0.915")
-@pytest.mark.long("four_dies", "0.93")
+@pytest.mark.usual("small-0.91")
 @pytest.mark.parametrize(
     "config, read_share",
     [("small", 0.91), ("small_code", 0.91), ("eight_planes", 0.915), ("four_dies", 0.93)],
@@ -39,8 +37,7 @@ def test_full_load(config, read_share, seed):
         program_share=program_share, read_share=read_share)  # fmt: skip
 
 
-@pytest.mark.long("four_tiny_dies")
-@pytest.mark.long("icarus", "tiny_code")
+@pytest.mark.usual("icarus-tiny-0.999", "verilator-tiny-0.999", "verilator-tiny_code-0.999")
 @pytest.mark.parametrize(
     "config, program_share", [("tiny", 0.999), ("tiny_code", 0.999), ("four_tiny_dies", 0.3)]
 )

@@ -13,7 +13,7 @@ BENCH, RETRIES, SUSPENSIONS = (
 )
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_die_agent(simulator, seed):
     run(simulator, seed, read_run=4, program_run=1)
 
@@ -22,7 +22,7 @@ def test_other_turns(seed):
     run(Simulator.VERILATOR, seed, read_run=2, program_run=3)
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 def test_retries(simulator, seed):
     run(simulator, seed, read_run=4, program_run=1, config="impatient_retry", bench=RETRIES)
 

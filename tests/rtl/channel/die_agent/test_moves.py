@@ -18,8 +18,7 @@ HERE = Path(__file__).parent
 STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 40}
 
 
-@pytest.mark.long("icarus")
-@pytest.mark.long("three")
+@pytest.mark.usual("verilator-tiny_ecc")
 @pytest.mark.parametrize("name", ["tiny_ecc", "three"])
 def test_agent_with_spares(simulator, seed, name):
     run_agent(SPARE_CONFIGS[name], simulator, seed)
@@ -36,9 +35,7 @@ def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str
     run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters, **options)
 
 
-@pytest.mark.long("tiny_ecc")
-@pytest.mark.long("verilator", "one")
-@pytest.mark.long("three")
+@pytest.mark.usual("verilator-one-3-1")
 @pytest.mark.parametrize(
     ("name", "bad_block", "bad_planes"), [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1)]
 )

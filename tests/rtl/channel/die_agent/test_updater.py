@@ -9,7 +9,7 @@ from flashtrain.sim.bench.runner import Simulator, run_bench
 from tests.rtl.channel.channel_helpers import UPDATING
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.usual("verilator")
 @pytest.mark.parametrize(
     "simulator, update_run", [(Simulator.ICARUS, 4), (Simulator.VERILATOR, 2)], ids=["icarus", "verilator"]
 )

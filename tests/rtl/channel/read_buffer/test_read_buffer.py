@@ -9,14 +9,14 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.channel_helpers import CONFIGS
 
 
-@pytest.mark.long("wide_code")
-@pytest.mark.long("dual_code")
-@pytest.mark.long("tiny_code")
-@pytest.mark.long("tiny_retry")
-@pytest.mark.long("icarus", "dual_retry")
-@pytest.mark.long("icarus", "dual_random")
-@pytest.mark.long("wide_random")
-@pytest.mark.long("tiny_random")
+@pytest.mark.usual(
+    "icarus-tiny",
+    "verilator-dual",
+    "verilator-dual_random",
+    "verilator-dual_retry",
+    "verilator-tiny",
+    "verilator-wide",
+)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_read_buffer(name, simulator, seed):
     run_bench(

@@ -9,18 +9,10 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.channel_helpers import CONFIGS
 
 
-@pytest.mark.long("icarus", "dual")
-@pytest.mark.long("wide")
-@pytest.mark.long("dual_code")
-@pytest.mark.long("wide_code")
-@pytest.mark.long("verilator", "tiny_code")
-@pytest.mark.long("tiny_retry")
-@pytest.mark.long("dual_random")
-@pytest.mark.long("dual_retry")
-@pytest.mark.long("wide_random")
-@pytest.mark.long("icarus", "tiny_random")
+@pytest.mark.usual("icarus-tiny", "verilator-dual", "verilator-tiny", "verilator-tiny_random")
+@pytest.mark.icarus("padding|bubbles|discards|in_time")
 @pytest.mark.parametrize("name", CONFIGS)
-def test_write_buffer(name, simulator, seed):
+def test_write_buffer(name, simulator, seed, part):
     run_bench(
         WriteBuffer(CONFIGS[name]),
         f"write_buffer_{name}",
@@ -28,4 +20,5 @@ def test_write_buffer(name, simulator, seed):
         simulator=simulator,
         seed=seed,
         parameters={"config": name},
+        test_filter=part,
     )

@@ -125,11 +125,9 @@ INTERVALS = {
 """With other depths for each."""
 
 
-@pytest.mark.long("8")
+@pytest.mark.long  # models of their own
 @pytest.mark.parametrize("interval", INTERVALS)
-def test_intervals(open_unit, random, count, interval, request):
-    if interval != 8 and not request.config.getoption("--long"):
-        pytest.skip("a model of its own; in long runs")
+def test_intervals(open_unit, random, count, interval):
     unit, verilated = open_unit(interval=interval, **INTERVALS[interval])
     for settings, operands in all_settings(random, lambda *_: difficult(random, count // 4)):
         stall, gap = random.choice([0, 30]), random.choice([0, 30])
