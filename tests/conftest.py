@@ -2,6 +2,7 @@
 
 import gc
 import random
+import resource
 import time
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from flashtrain.sim.bench.runner import Simulator
 
 PLAN = Path(__file__).parents[1] / "docs" / "verification.md"
 STARTED = pytest.StashKey[float]()
+PEAK = pytest.StashKey[int]()
+MOST_GARBAGE = 200 << 10
+"""KiB of memory before garbage is collected: a device and its Link refer to each other."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[STARTED] = time.time()
+    config.stash[PEAK] = 0
     # To elaborate makes many objects and little to collect, for which a sixth of its time went.
     gc.set_threshold(100_000, 50, 100)
 
@@ -54,6 +59,14 @@ def usual_cases(item: pytest.Item) -> tuple[str, ...] | None:
     """The cases of a test that run without `--long`; None for all of them."""
     marker = item.get_closest_marker("usual")
     return None if marker is None else marker.args
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if peak > item.config.stash[PEAK] + MOST_GARBAGE:
+        gc.collect()
+        item.config.stash[PEAK] = peak
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
