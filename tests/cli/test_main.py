@@ -99,7 +99,7 @@ SHORT = ["train", "--link", "functional", "--iterations", "2", "--batch", "8"]
 def test_interrupted(tmp_path):
     """Ctrl-C ends a run with one line and the exit code of a signal."""
     process = subprocess.Popen(
-        [*COMMAND, "train", "--link", "functional", "--iterations", "3000", "--output", tmp_path],
+        [*COMMAND, "train", "--link", "functional", "--iterations", "300", "--output", tmp_path],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

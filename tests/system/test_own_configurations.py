@@ -70,7 +70,7 @@ def config(request, tmp_path):
     return load_config(file)
 
 
-@pytest.mark.usual("one_plane-functional", "one_plane-rtl", "tlc-functional")
+@pytest.mark.usual("one_plane-functional", "tlc-functional")
 @pytest.mark.early
 @pytest.mark.parametrize("link", LINKS)
 def test_a_configuration_from_a_file(config, link, seed):
