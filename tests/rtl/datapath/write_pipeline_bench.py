@@ -227,9 +227,8 @@ async def a_flush_follows_the_pages_before_it(dut):
     counts = [len(sink.items) for sink in bench.pages]
     before = [len(pages) for pages in expected([first])[0]]
     assert all(count >= least for count, least in zip(counts, before, strict=True))
-    await until(
-        dut, lambda: [len(s.items) for s in bench.pages] == [len(p) for p in expected([first, second])[0]]
-    )
+    after = [len(pages) for pages in expected([first, second])[0]]
+    await until(dut, lambda: [len(sink.items) for sink in bench.pages] == after)
     for channel in CHANNELS:
         for _ in range(40):  # more than enough for its event
             await RisingEdge(dut.clk)

@@ -179,6 +179,8 @@ def run_bench(
                 VARIABLE: json.dumps(dict(parameters or {})),
                 # By default cocotb rewrites every module that a bench imports, for half a second.
                 "COCOTB_REWRITE_ASSERTION_FILES": shlex.quote(str(bench.resolve().parent / "*")),
+                # And it would load all plugins of pytest, which it needs for its assertions alone.
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             },
             waves=waves,
             plusargs=[f"+dumpfile_path={run / 'dump.fst'}"],  # of Icarus; Verilator writes where it runs
