@@ -131,7 +131,7 @@ def test_a_sweep(jobs, tmp_path, capsys):
         (["--size=8k", "--sweep=iodepth=1..x"], "--sweep iodepth: is 'x'; expected an integer"),
         (["FILE", "--name=x"], "command line name: is set beside a job file"),
         (["FILE", "--sweep=iodepth=1,2", "--link=functional"], "--sweep: measures time; link functional has"),
-        (["FILE", "--sweep=numjobs=1,8"], "jobs.fio: [appends] size: is 65536 bytes over all jobs"),
+        (["FILE", "--sweep=numjobs=1,8"], "jobs.fio:2: [global] size: is 65536 bytes over all jobs"),
         (["none.fio"], "none.fio: cannot be read: No such file"),
     ],
 )

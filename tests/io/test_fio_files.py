@@ -1,7 +1,8 @@
 """Job files in the style of published ones, unedited on both kinds of drives, and what their options do."""
 
 import re
-from itertools import pairwise
+from dataclasses import replace
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from flashtrain.io import (
     jobs_for_ssd,
     memory_bytes,
 )
-from flashtrain.io.offsets import Distribution, Shape, permutations
+from flashtrain.io.flash_drive import FlashFile
+from flashtrain.io.offsets import Distribution, Shape, distribution, permutations
 from flashtrain.io.patterns import Direction
+from flashtrain.io.ssd_drive import SsdFile
 from flashtrain.model import ModelLink
 from flashtrain.spec import preset
 from flashtrain.spec.streams import SINGLE_NODE
@@ -139,8 +142,98 @@ iodepth=4
 size=2m
 numjobs=2
 """,
+    "backwards": """
+unlink=0
+[r]
+rw=read:-8k
+bs=4k
+size=1m
+""",
+    "one behind the other": """
+threads=1
+[writers]
+rw=write
+bs=128k
+numjobs=2
+[readers]
+new_group
+wait_for=writers
+rw=randread
+bs=4k
+numjobs=2
+size=1m
+""",
+    "the slow one decides": """
+size=1m
+exitall=1
+[slow]
+rw=read
+thinktime=20
+number_ios=10
+exit_what=all
+[fast]
+new_group
+rw=randrw
+numjobs=2
+iodepth=8
+rate=300m,300m,300m
+[never]
+stonewall
+rw=randread
+""",
+    "flows": """
+norandommap
+size=1m
+bs=8k
+iodepth=16
+flow_sleep=1000
+[reads]
+rw=randread
+flow=8
+[writes]
+rw=write
+flow=2
+""",
+    "an enterprise mix": """
+randrepeat=0
+norandommap
+[mix]
+rw=randrw
+rwmixread=40
+rwmixwrite=60
+bssplit=4k/77:8k/10:16k/7:32k/3:64k/3
+blockalign=8k
+random_distribution=zoned:50/5:30/15:20/80
+numjobs=2
+size=2m
+""",
+    "a scan": """
+verify=pattern
+verify_pattern=0xaa555aa5
+verify_interval=512
+verify_backlog=16
+startdelay=0
+[write-phase]
+filename=datafile.tmp ; or a whole disk
+rw=write
+bs=64k
+fill_device=1
+do_verify=0
+number_ios=64
+[verify-phase]
+stonewall
+rw=read
+bs=64k
+size=1m
+cmdprio_percentage=20
+""",
 }
 MOVED = {
+    "backwards": 1,
+    "one behind the other": 10,
+    "flows": 2,
+    "an enterprise mix": 4,
+    "a scan": 5,
     "sequential write": 4,
     "random read": 4,
     "mix": 4,
@@ -179,7 +272,10 @@ def test_zoned_files(tmp_path, capsys):
     assert main(["io", str(path), *DRIVE["fms"]]) == 0
     assert "1,024 logical blocks read, all as written" in capsys.readouterr().out
     assert main(["io", str(path), *DRIVE["ssd"]]) == 2
-    assert "[w] zonemode: is 'zbd'; expected none: the drive has no zones" in capsys.readouterr().err
+    assert (
+        "zbd.fio:7: [global] zonemode: is 'zbd'; expected none: the drive has no zones"
+        in capsys.readouterr().err
+    )
 
 
 def job(**options):
@@ -257,6 +353,70 @@ def test_ends_of_jobs(drive):
 
 
 @BOTH
+def test_waiting_for_a_job(drive):
+    """The second begins behind the last copy of the first; the third beside the first."""
+    writers = job(rw="write", name="w", numjobs="2")
+    *copies, late, free = drive(writers, replace(job(rw="read"), wait_for="w"), job(rw="read"))
+    last = max(copy.samples[WRITE].times[:, 2].max() for copy in copies)
+    begins = [result.samples[READ].times[0, 0] for result in (late, free)]
+    assert begins[0] >= last > begins[1]
+
+
+@BOTH
+@pytest.mark.parametrize("what, ended", [("group", [1]), ("stonewall", [1, 2]), ("all", [1, 2, 3])])
+def test_what_exitall_ends(drive, what, ended):
+    """Jobs 0 and 1 are a group, 2 runs beside them, and 3 behind a stonewall."""
+    jobs = [
+        job(rw="read", number_ios="5", exitall="1", exit_what=what),
+        job(rw="read"),
+        job(rw="read", new_group="1"),
+        job(rw="read", stonewall="1"),
+    ]
+    whole = [result.samples[READ].commands == 256 for result in drive(*jobs)]
+    assert whole == [False, *(number not in ended for number in (1, 2, 3))]
+
+
+@BOTH
+def test_flows_stay_in_proportion(drive):
+    """While both run, of the commands issued up to any time the one has four times as many as the other."""
+    both = [job(rw="read", flow=str(flow), iodepth="8", numjobs="1") for flow in (8, 2)]
+    fast, slow = (result.samples[READ].times[:, 0] for result in drive(*both))
+    for time in fast[::16]:
+        assert abs((fast <= time).sum() / 4 - (slow <= time).sum()) <= 2
+
+
+@BOTH
+def test_steps_and_runs(drive, monkeypatch):
+    """Backwards from the end; random offsets of which each has a run behind it, or at one place."""
+    assert offsets(drive, monkeypatch, rw="read:-8k", size="32k", number_ios="4") == [6, 5, 4, 3]
+    assert offsets(drive, monkeypatch, rw="read:4k", size="32k", number_ios="5") == [0, 2, 4, 6, 0]
+    runs = offsets(drive, monkeypatch, rw="randread:4", number_ios="32")
+    assert all(
+        last - first in (1, -first) for run in np.split(np.array(runs), 8) for first, last in pairwise(run)
+    )
+    same = offsets(drive, monkeypatch, rw="randread:4", rw_sequencer="identical", number_ios="32")
+    assert all(len(set(run)) == 1 for run in np.split(np.array(same), 8)) and len(set(same)) == 8
+    aligned = offsets(drive, monkeypatch, rw="randread", ba="16k", number_ios="32")
+    assert not any(first % 4 for first in aligned) and len(set(aligned)) == 32
+
+
+def offsets(drive, monkeypatch, **options):
+    """The first blocks of the reads of a job."""
+    found = []
+    for kind in (FlashFile, SsdFile):
+        read = kind.read
+
+        def noted(self, first, count, read=read):
+            found.append(first)
+            return read(self, first, count)
+
+        monkeypatch.setattr(kind, "read", noted)
+    drive(job(**options))
+    monkeypatch.undo()
+    return found
+
+
+@BOTH
 def test_delays_of_the_start(drive):
     first, late = drive(job(rw="read"), job(rw="read", startdelay="500us"))
     delay = late.samples[READ].times[0, 0] - first.samples[READ].times[0, 0]
@@ -313,6 +473,17 @@ def test_distributions(shape, share, seed):
     counts = np.bincount([next(draws) for _ in range(100_000)], minlength=10_000)
     assert len(counts) == 10_000
     assert np.sort(counts)[-100:].sum() / 100_000 == pytest.approx(share, abs=0.015)
+
+
+def test_zones_have_their_shares(seed):
+    for text in ("zoned:50/5:30/15:20/", "zoned_abs:50/200k:30/600k:20/"):
+        draws = distribution(text).draws(1000, np.random.default_rng(seed), 4096)
+        found = np.array([next(draws) for _ in range(20_000)])
+        assert found.max() < 1000
+        shares = [((low <= found) & (found < high)).mean() for low, high in pairwise((0, 50, 200, 1000))]
+        assert shares == pytest.approx([0.5, 0.3, 0.2], abs=0.02)
+    beyond = distribution("zoned_abs:50/1g:50/1g").draws(10, np.random.default_rng(seed), 4096)
+    assert set(islice(beyond, 1000)) == set(range(10))
 
 
 def test_a_peak_is_the_hottest_place(seed):

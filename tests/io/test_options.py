@@ -9,10 +9,10 @@ import pytest
 from flashtrain.io import JobError, command_line_job, jobs_for_flash, jobs_for_ssd, load_jobs
 from flashtrain.io.block_sizes import BlockSizes, Sizes, one_size
 from flashtrain.io.fio import ALIASES, IGNORED, REFUSED
-from flashtrain.io.job import Rates, Share
+from flashtrain.io.job import ExitWhat, Rates, Share
 from flashtrain.io.offsets import Distribution, Shape
 from flashtrain.io.options import OPTIONS
-from flashtrain.io.patterns import MIX, RANDOM_READ, READ, WRITE
+from flashtrain.io.patterns import MIX, RANDOM_READ, READ, WRITE, Pattern
 from flashtrain.io.sweep import sweep_of
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import SINGLE_NODE
@@ -69,6 +69,12 @@ def both(size):
         ("runtime", "1.5msec", 1_500_000), ("ramp_time", "1m", 60 * 10**9), ("ramp_time", "250ns", 250),
         ("rate", "100m", Rates(100 << 20, 100 << 20)), ("rate", "1m,2m", Rates(1 << 20, 2 << 20)),
         ("rate", ",2m", Rates(None, 2 << 20)), ("rate_iops", "500,", Rates(500, None)),
+        ("rw", "read:-8k", Pattern("read:-8k", READ.directions, step=-8192)),
+        ("rw", "randread:8", Pattern("randread:8", READ.directions, random=True, run=8)),
+        ("random_distribution", "zoned:50/5:30/15:20/",
+         Distribution(Shape.ZONED, zones=((0.5, 0.05), (0.3, 0.2), (0.2, 1.0)))),
+        ("startdelay", "0", 0), ("runtime", "0", None), ("rate", "0,1m", Rates(None, 1 << 20)),
+        ("ba", "4k", 4096), ("filesize", "4k-1m", 1 << 20), ("exit_what", "all", ExitWhat.ALL),
         ("rw", "write", WRITE), ("rw", "append", WRITE), ("rw", "readwrite", MIX),
         ("port", "host", Port.HOST),
         ("verify", "crc32c", True), ("verify", "0", False), ("time_based", "", True),
@@ -106,17 +112,28 @@ def test_the_command_line_replaces_options_of_a_file(tmp_path):
         ),
         ("[a]\nsize=4q\n", r"\[a\] size: is '4q'; expected a number of bytes above 0, such as 4k"),
         ("[a]\nsize=0%\n", r"\[a\] size: is '0%'; expected a percentage above 0, at most 100%"),
-        ("[a]\nsize=1m\nruntime=-1\n", r"\[a\] runtime: is '-1'; expected a time above 0, such as 10us"),
+        ("[a]\nsize=1m\nruntime=-1\n", r"\[a\] runtime: is '-1'; expected a time such as 10us"),
         ("[a]\nrw=randtrim\n", r"\[a\] rw: is 'randtrim'; expected a pattern without trims"),
-        ("[a]\nrw=read:8\n", r"\[a\] rw: is 'read:8'; expected one of read, write, "),
+        ("[a]\nrw=reed:8\n", r"\[a\] rw: is 'reed:8'; expected one of read, write, "),
+        ("[a]\nrw=read:x\n", r"\[a\] rw: is 'read:x'; expected a number of bytes"),
+        ("[a]\nrw=randread:0\n", r"\[a\] rw: is 'randread:0'; expected an integer from 1 to"),
+        ("[a]\n[b]\nwait_for=c\n", r"jobs.fio:3: \[b\] wait_for: is 'c'; expected the name of a job before"),
+        ("[a]\nexit_what=me\n", r"exit_what: is 'me'; expected one of group, stonewall, all"),
+        ("[a]\nrw_sequencer=x\n", r"rw_sequencer: is 'x'; expected sequential or identical"),
+        ("[a]\nioengine=sg\nsg_write_mode=verify\n", r"sg_write_mode: is refused: verifications and copies"),
+        ("[a]\nnfs_url=x\n", r"nfs_url: is refused: options of engines whose commands are not those of a"),
+        ("[a]\nss=iops:10%\n", r"ss: is refused: a run ends by size, number_ios or runtime"),
         ("[a]\nport=left\n", r"\[a\] port: is 'left'; expected one of host, core"),
-        ("[a]\nverify=pattern\n", r"\[a\] verify: is 'pattern'; expected crc32c or another method of fio"),
+        ("[a]\nverify=best\n", r"\[a\] verify: is 'best'; expected crc32c or another method of fio"),
         ("[a]\nrate=,\n", r"\[a\] rate: is ','; expected a number per second such as 100m, or two"),
         ("[a]\nbs=4k,4k,4k,4k\n", r"\[a\] bs: .* expected at most three values: of reads, of writes"),
         ("[a]\nbssplit=4k/60:8k/50\n", r"\[a\] bssplit: .* percentages that add up to 100; .* up to 110"),
         ("[a]\nbssplit=4k/x\n", r"\[a\] bssplit: .* expected percentages such as 4k/30:64k/70"),
         ("[a]\nbsrange=4k-1t\n", r"\[a\] blocksize_range: .* a range of at most 256 multiples"),
-        ("[a]\nrandom_distribution=zoned:50/50\n", r"random_distribution: .* expected random, zipf:THETA, "),
+        ("[a]\nrandom_distribution=zone\n", r"random_distribution: .* expected random, zipf:THETA, "),
+        ("[a]\nrandom_distribution=zoned:50/50\n", r"with sizes in %, and shares that add up to 100"),
+        ("[a]\nrandom_distribution=zoned:9/60:91/60\n", r"with sizes in % that add up to at most 100"),
+        ("[a]\nrandom_distribution=zoned_abs:99/x:1/\n", r"SHARE/SIZE:... .* with sizes in bytes"),
         ("[a]\nrandom_distribution=zipf:1\n", r"expected zipf:VALUE with a value above 0 .* and not 1"),
         (
             "[a]\nrandom_distribution=pareto:0.2:3\n",
@@ -129,8 +146,12 @@ def test_the_command_line_replaces_options_of_a_file(tmp_path):
         ("[a]\nread_iolog=x\n", r"read_iolog: is refused: a trace has a command of its own: .* ssd replay"),
         ("[a]\nsize=${NO_SUCH_VARIABLE_OF_FIO}\n", r"size: \$\{NO_SUCH_VARIABLE_OF_FIO\} is not set in the"),
         ("[a]\ninclude other.fio\n", r"jobs.fio:2 include: no file '.*other.fio'"),
+        ("[global]\nsize=2k\n[a]\n", r"jobs.fio:2: \[global\] size: is 2048"),
         ("[a]\nsize=2k\n", r"\[a\] size: is 2048; expected at least bs, 4096"),
-        ("[a]\nsize=1m\ntime_based\n", r"\[a\] runtime: is missing; expected a time, since time_based"),
+        (
+            "[a]\nsize=1m\ntime_based\nruntime=0\n",
+            r"jobs.fio:4: \[a\] runtime: is missing; expected a time, since time_based",
+        ),
         ("bs=4k\n", r"jobs.fio:1: 'bs=4k' before any section; expected \[NAME\]"),
         ("[a\n", r"jobs.fio:1: '\[a'; expected \[NAME\]"),
         ("[global]\nbs=4k\n", r"jobs.fio: has no job; expected a section besides \[global\]"),
@@ -150,6 +171,9 @@ def test_mistakes_of_files(tmp_path, text, message):
             {"rw": "randwrite"},
             "rw: is 'randwrite': a stream is only appended to; expected write, zonemode=zbd",
         ),
+        ({"rw": "write:4k"}, "rw: is 'write:4k': a stream is written in order; expected no step"),
+        ({"rw": "read:1k"}, "rw: is 'read:1k'; expected a step of a multiple of 4096, a logical block of"),
+        ({"ba": "6k"}, "ba: is 6144; expected a multiple of 4096, a logical block of small"),
         ({"bs": "6k"}, "bs: is 6144; expected a multiple of 4096, a logical block of small"),
         ({"port": "host"}, "port: is host, which may not read stream 'activations'; expected core"),
         ({"rw": "append", "stream": "inputs"}, "port: is core, which may not append to .* expected host"),
@@ -199,6 +223,9 @@ def test_sizes_that_a_file_leaves_out():
     halves, quarter = jobs_for_flash(jobs, config, SINGLE_NODE)
     assert halves.size == room // 3 // 4096 * 4096 and quarter.size == room // 12 // 4096 * 4096
     drives = SsdConfig.of(config, 1, over_provisioning=0.3)
+    assert command_line_job({"filesize": "64k"}).size == 65536
+    assert command_line_job({"size": "1m", "filesize": "64k"}).size == 1 << 20
+    assert command_line_job({"size": "1m", "fill_device": "1"}).size is None
     shared = [
         command_line_job({"filename": "/dev/x", "numjobs": "4"}),
         command_line_job({"filename": "/dev/x"}),
@@ -207,7 +234,7 @@ def test_sizes_that_a_file_leaves_out():
 
 
 def test_options_without_a_meaning_are_listed(tmp_path):
-    text = "[global]\nioengine=libaio\ndirect=1\n[a]\nthread\nwrite_bw_log=x\nverify_backlog=0\n[b]\n"
+    text = "[global]\nioengine=libaio\ndirect=1\n[a]\nthread\nwrite_bw_log=x\ncontinue_on_error=0\n[b]\n"
     first, second = load_jobs(write(tmp_path, text), {"clocksource": "cpu"})
     assert first.ignored == ("ioengine", "direct", "thread", "write_bw_log", "clocksource")
     assert second.ignored == ("ioengine", "direct", "clocksource")
@@ -225,6 +252,8 @@ def test_files_include_files_and_use_the_environment(tmp_path, monkeypatch):
         load_jobs(write(tmp_path, text), {})
     (job,) = load_jobs(write(tmp_path, text.replace("running_on", "startdelay")), {})
     assert (job.iodepth, job.bs.least, job.bs.most, job.startdelay) == (9, 4096, 8192, 9 * 10**9)
+    unset = "[a]\ndirectory=${NO_SUCH_VARIABLE_OF_FIO}\n"
+    assert load_jobs(write(tmp_path, unset), {})[0].ignored == ("directory",)
     (tmp_path / "loop.fio").write_text("include loop.fio\n", encoding="utf-8")
     with pytest.raises(JobError, match="include: more than 8 files within each other"):
         load_jobs(tmp_path / "loop.fio", {})

@@ -10,9 +10,7 @@ from flashtrain.spec import Access, FmsConfig, NodeTable, Port, Stream
 from flashtrain.spec.streams import JOURNAL
 from flashtrain.ssd import SsdConfig
 
-from .errors import JobError
 from .job import Job, Share
-from .patterns import RANDOM_WRITE
 
 MOST_QUEUE_ENTRIES = 4096
 LEAST_QUEUE_ENTRIES = 64
@@ -33,15 +31,15 @@ def jobs_for_flash(jobs: Sequence[Job], config: FmsConfig, node: NodeTable) -> l
     for port in Port:
         entries = queue_entries(jobs, config, port)
         if entries > MOST_QUEUE_ENTRIES:
-            place = next(job.place for job in jobs if job.port is port)
-            raise JobError(
-                place, "iodepth", f"takes queues of {entries} entries over all jobs of port"
+            first = next(job for job in jobs if job.port is port)
+            raise first.error(
+                "iodepth", f"takes queues of {entries} entries over all jobs of port"
                 f" {port.name.lower()}; expected at most {MOST_QUEUE_ENTRIES}",
             )  # fmt: skip
     most = min(MOST_MEMORY_BYTES, 1 << config.address_bits)
     if (needed := memory_bytes(jobs, config)) > most:
-        raise JobError(
-            jobs[0].place, "iodepth",
+        raise jobs[0].error(
+            "iodepth",
             f"takes a tensor buffer of {needed} bytes over all jobs; expected at most {most}",
         )  # fmt: skip
     return jobs
@@ -53,25 +51,23 @@ def jobs_for_ssd(jobs: Sequence[Job], config: SsdConfig) -> list[Job]:
     for job in jobs:
         _check_blocks(job, page, f"a page of {config.name}")
         if job.offset % page or job.offset_increment % page:
-            raise JobError(job.place, "offset", f"expected multiples of {page}, a page of {config.name}")
+            raise job.error("offset", f"expected multiples of {page}, a page of {config.name}")
         if job.zoned:
-            raise JobError(job.place, "zonemode", "is 'zbd'; expected none: the drive has no zones")
+            raise job.error("zonemode", "is 'zbd'; expected none: the drive has no zones")
     files = {file_key(job, copy): None for job in jobs for copy in range(job.numjobs)}
     room = capacity // len(files)
     sized = []
     for job in jobs:
         behind = job.offset + (job.numjobs - 1) * job.offset_increment
         if room - behind < job.bs.most:
-            raise JobError(job.place, "offset", f"is up to {behind}; expected less than {room}")
+            raise job.error("offset", f"is up to {behind}; expected less than {room}")
         sized.append(_with_size(job, room - behind, page))
     ends: dict[str, int] = {}
     for job in sized:
         end = job.offset + (job.numjobs - 1) * job.offset_increment + job.bytes
         ends |= {(key := file_key(job, copy)): max(ends.get(key, 0), end) for copy in range(job.numjobs)}
     if (needed := sum(ends.values())) > capacity:
-        raise JobError(
-            jobs[0].place, "size", f"is {needed} bytes over all files; expected at most {capacity}"
-        )
+        raise jobs[0].error("size", f"is {needed} bytes over all files; expected at most {capacity}")
     return sized
 
 
@@ -87,14 +83,18 @@ def _with_size(job: Job, room: int, block: int) -> Job:
         size = int(room * (1.0 if size is None else size.percent / 100))
     size -= size % block
     if size < job.bs.most:
-        raise JobError(job.place, "size", f"is {size}; expected at least bs, {job.bs.most}")
+        raise job.error("size", f"is {size}; expected at least bs, {job.bs.most}")
     return replace(job, size=size)
 
 
 def _check_blocks(job: Job, block: int, what: str) -> None:
     for size in job.bs.all:
         if size % block:
-            raise JobError(job.place, "bs", f"is {size}; expected a multiple of {block}, {what}")
+            raise job.error("bs", f"is {size}; expected a multiple of {block}, {what}")
+    if job.rw.step % block:
+        raise job.error("rw", f"is {job.rw.name!r}; expected a step of a multiple of {block}, {what}")
+    if job.align is not None and job.align % block:
+        raise job.error("ba", f"is {job.align}; expected a multiple of {block}, {what}")
 
 
 def queue_entries(jobs: Sequence[Job], config: FmsConfig, port: Port | None = None) -> int:
@@ -126,13 +126,15 @@ def port_with(stream: Stream, access: Access, first: Port) -> Port | None:
 def _check_job(job: Job, config: FmsConfig, node: NodeTable) -> None:
     names = [stream.name for stream in node.streams if stream.name != JOURNAL]
     if job.stream not in names:
-        raise JobError(job.place, "stream", f"is {job.stream!r}; expected one of {', '.join(names)}")
+        raise job.error("stream", f"is {job.stream!r}; expected one of {', '.join(names)}")
     _check_blocks(job, config.geometry.page_bytes, f"a logical block of {config.name}")
-    if job.rw == RANDOM_WRITE and not job.zoned:
-        raise JobError(
-            job.place, "rw", "is 'randwrite': a stream is only appended to; expected write,"
+    if job.rw.random and not job.rw.reads and not job.zoned:
+        raise job.error(
+            "rw", "is 'randwrite': a stream is only appended to; expected write,"
             " zonemode=zbd, or a conventional drive (--drive ssd)",
         )  # fmt: skip
+    if job.rw.step and job.rw.writes:
+        raise job.error("rw", f"is {job.rw.name!r}: a stream is written in order; expected no step")
     stream = node.named(job.stream)
     for needed, access, verb in (
         (job.rw.reads, Access.READ, "read"),
@@ -141,15 +143,15 @@ def _check_job(job: Job, config: FmsConfig, node: NodeTable) -> None:
         if not needed or access in stream.access(job.port):
             continue
         able = [port.name.lower() for port in Port if access in stream.access(port)]
-        raise JobError(
-            job.place, "port",
+        raise job.error(
+            "port",
             f"is {job.port.name.lower()}, which may not {verb} stream {job.stream!r};"
             f" expected {' or '.join(able) or 'another stream'}",
         )  # fmt: skip
     if job.checks_at_end and port_with(stream, Access.READ, job.port) is None:
-        raise JobError(job.place, "verify", f"is set, and no port may read stream {job.stream!r}")
+        raise job.error("verify", f"is set, and no port may read stream {job.stream!r}")
     if job.rw.reads and port_with(stream, Access.APPEND, job.port) is None:
-        raise JobError(job.place, "stream", f"is {job.stream!r}, to which no port may append")
+        raise job.error("stream", f"is {job.stream!r}, to which no port may append")
 
 
 def _sized_for_flash(jobs: Sequence[Job], config: FmsConfig, node: NodeTable) -> list[Job]:
@@ -166,8 +168,8 @@ def _sized_for_flash(jobs: Sequence[Job], config: FmsConfig, node: NodeTable) ->
         given = sum(job.numjobs * job.size for job in sharing if isinstance(job.size, int))
         if given > room:
             reason = ", a zone of the ring aside" if is_ring else ""
-            raise JobError(
-                sharing[0].place, "size",
+            raise sharing[0].error(
+                "size",
                 f"is {given} bytes over all jobs of stream {name!r};"
                 f" expected at most {max(room, 0)}{reason}",
             )  # fmt: skip
@@ -177,7 +179,7 @@ def _sized_for_flash(jobs: Sequence[Job], config: FmsConfig, node: NodeTable) ->
     sized = [_with_size(job, min(rooms[job.stream], most), g.page_bytes) for job in jobs]
     for job in sized:
         if job.bytes > most:
-            raise JobError(job.place, "size", f"is {job.bytes}; expected at most {most}")
+            raise job.error("size", f"is {job.bytes}; expected at most {most}")
     return sized
 
 

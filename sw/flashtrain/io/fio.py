@@ -15,6 +15,9 @@ ALIASES = {
     "fileoffset": "offset", "bw_avg_time": "bwavgtime",
     "iodepth_batch_complete": "iodepth_batch_complete_min", "ratemin": "rate_min",
     "softrandommap": "norandommap", "iomem": "mem", "iomem_align": "mem_align", "hugepage": "hugepage-size",
+    "threads": "thread", "nr_files": "nrfiles", "fill_fs": "fill_device", "ratecycle": "rate_cycle",
+    "disable_bw": "disable_bw_measurement", "ss": "steadystate", "ss_dur": "steadystate_duration",
+    "ss_ramp": "steadystate_ramp_time",
 }  # fmt: skip
 """Other names that fio has for an option."""
 
@@ -26,15 +29,17 @@ def _reasons(rows: Mapping[str, str]) -> dict[str, str]:
 IGNORED = _reasons({
     "the engine and the host's processors, which the simulation has not":
         "ioengine direct buffered thread sync mem mem_align hugepage-size lockmem cpumask cpus_allowed "
-        "cpus_allowed_policy numa_cpu_nodes numa_mem_policy prio prioclass nice ioscheduler clocksource "
+        "cpus_allowed_policy numa_cpu_nodes numa_mem_policy nice ioscheduler clocksource "
         "gtod_reduce gtod_cpu hipri hipri_percentage fixedbufs registerfiles sqthread_poll "
         "sqthread_poll_cpu nonvectored uncached nowait force_async userspace_reap iodepth_batch "
         "iodepth_batch_complete_min iodepth_batch_complete_max iodepth_low io_submit_mode cgroup "
         "cgroup_nodelete cgroup_weight uid gid thinktime_spin thinktime_blocks_type cmd_type atomic "
         "readfua writefua invalidate pre_read cuda_io sync_file_range write_barrier write_hint "
-        "fadvise_hint stat_type",
+        "fadvise_hint stat_type uri thp gpu_dev_ids stream_id flow_sleep",
+    "priorities of commands: the drives have none":
+        "prio prioclass cmdprio cmdprio_percentage cmdprio_class cmdprio_bssplit",
     "files of an operating system":
-        "directory filename_format unique_filename lockfile nrfiles file_service_type openfiles filesize "
+        "directory filename_format unique_filename lockfile nrfiles file_service_type openfiles "
         "fallocate overwrite create_serialize create_fsync create_on_open allow_file_create "
         "allow_mounted_write unlink unlink_each_loop fsync_on_close opendir",
     "the form of a report":
@@ -45,11 +50,12 @@ IGNORED = _reasons({
         "log_store_compressed log_unix_epoch log_alternate_epoch log_alternate_epoch_clock_id log_entries "
         "per_job_logs block_error_percentiles error_dump rate_cycle rate_ignore_thinktime eta",
     "contents of blocks: they are random, or those of verify":
-        "zero_buffers refill_buffers scramble_buffers buffer_pattern buffer_compress_percentage "
-        "buffer_compress_chunk dedupe_percentage dedupe_mode dedupe_working_set_percentage dedupe_global",
-    "how fio checks: contents are checked whole, after the first wrong block too":
+        "verify_pattern zero_buffers refill_buffers scramble_buffers buffer_pattern "
+        "buffer_compress_percentage buffer_compress_chunk dedupe_percentage dedupe_mode "
+        "dedupe_working_set_percentage dedupe_global",
+    "how fio checks: contents are checked whole, when they are read and at the end":
         "verify_fatal verify_dump verify_async verify_async_cpus verify_interval verify_offset "
-        "experimental_verify verify_state_save serialize_overlap",
+        "experimental_verify verify_state_save verify_backlog verify_backlog_batch serialize_overlap",
     "random numbers: an order is repeatable, and follows from randseed":
         "randrepeat allrandrepeat random_generator",
     "limits of zones: the driver keeps those of the device":
@@ -66,37 +72,41 @@ REFUSED = _reasons({
     "a command of the shell": "exec_prerun exec_postrun",
     "there are no trims in jobs: zones are reset whole":
         "trim_percentage trim_verify_zero trim_backlog trim_backlog_batch",
-    "contents follow from seed, job and offset": "verify_pattern",
-    "blocks are checked when they are read, and all of them at the end":
-        "verify_backlog verify_backlog_batch verify_only verify_state_load",
-    "the first error of a command ends the run": "continue_on_error ignore_error exitall_on_error exit_what",
-    "jobs wait for each other by stonewall": "wait_for",
-    "jobs do not depend on each other's progress": "flow flow_id flow_sleep flow_watermark",
+    "a run begins with new contents": "verify_only verify_state_load",
+    "the first error of a command ends the run": "continue_on_error ignore_error exitall_on_error",
+    "jobs of a flow stay within a command of each other": "flow_watermark",
     "the depth of a job is fixed; --sweep iodepth=1..64 shows what each depth gives":
         "latency_target latency_window latency_percentile latency_run max_latency",
     "a rate is an upper limit": "rate_min rate_iops_min",
     "a run ends by size, number_ios or runtime":
-        "steadystate steadystate_duration steadystate_ramp_time fill_device thinktime_iotime",
-    "offsets are multiples of the least block size": "ba bs_unaligned offset_align rw_sequencer",
+        "steadystate steadystate_duration steadystate_ramp_time thinktime_iotime",
+    "offsets are multiples of ba": "bs_unaligned offset_align",
     "a file is written from its begin": "file_append create_only",
     "zones are reset when all in them is dropped":
         "zoneskip zonerange zone_reset_threshold zone_reset_frequency",
     "reads and writes are reported apart": "unified_rw_reporting",
     "4k is 4096 bytes, as in fio by default": "kb_base",
-    "priorities of single commands": "cmdprio cmdprio_percentage cmdprio_class cmdprio_bssplit",
+    "verifications and copies by SCSI": "sg_write_mode",
+    "options of engines whose commands are not those of a block device":
+        "hostname protocol nodelay listen pingpong interface ttl window_size mss bindname verb cpuload "
+        "cpuchunks cpumode exit_on_io_done donorname inplace program arguments grace_time std_redirect "
+        "volume brick single-instance skip_bad clustername rbdname pool clientname conf busy_poll "
+        "touch_objects nfs_url serverip direct_write_to_pmem busy_wait_polling",
 })  # fmt: skip
 """Options that are refused unless they are off, with the reason."""
 
 _NO_BLOCKS = frozenset(
     "cpuio net netsplice rdma rados rbd http nfs hdfs libhdfs gfapi gfapi_async dfs e4defrag falloc ftruncate"
-    " exec filecreate fileoperations filestat filedelete dircreate dirstat dirdelete mtd external".split()
+    " exec librpma_apm_client librpma_apm_server librpma_gpspm_client librpma_gpspm_server"
+    " filecreate fileoperations filestat filedelete dircreate dirstat dirdelete mtd external".split()
 )
 """Engines whose commands are not those of a block device."""
 
 
 def is_off(name: str, text: str) -> bool:
     """Whether a value turns a refused option off."""
-    return text.lower() in ("0", "none", "off", "false", "no") or (name, text) == ("kb_base", "1024")
+    off = ("0", "none", "off", "false", "no")
+    return text.lower() in off or (name, text) in (("kb_base", "1024"), ("sg_write_mode", "write"))
 
 
 def engine_reason(engine: str) -> str | None:

@@ -1,11 +1,14 @@
 """A job: how many commands of which kind a port keeps in flight on a drive."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from flashtrain.spec import Port
 
 from .block_sizes import BlockSizes, one_size
+from .errors import JobError
 from .offsets import UNIFORM, Distribution
 from .patterns import READ, Direction, Pattern
 
@@ -35,6 +38,14 @@ class Share(NamedTuple):
     percent: float
 
 
+class ExitWhat(Enum):
+    """The jobs that end with the first one that ends, of those with `exitall`."""
+
+    GROUP = "group"
+    STONEWALL = "stonewall"
+    ALL = "all"
+
+
 @dataclass(frozen=True)
 class Job:
     """A job with the options of its section; the names are fio's, but for `stream` and `port`.
@@ -47,8 +58,12 @@ class Job:
     - rate_process: commands below a rate come at equal distances, or with `poisson` at random ones.
     - fsync: writes between two flushes; 0: none.
     - verify: blocks have contents that follow from seed, job and offset, with a CRC32C in each logical block.
-    - stonewall: the job begins when all jobs before it have ended.
-    - place: where the job comes from, for messages. ignored: options without a meaning here.
+    - stonewall: the job begins when all jobs before it have ended; wait_for: all of this name.
+    - flow: commands in proportion to those of the other jobs with its `flow_id`; 0: as many as it can.
+    - align: bytes that random offsets are multiples of; None: the least of `bs`.
+    - same_offset: all commands of a random offset go to it; else they follow each other.
+    - place: where the job comes from, and places: where its options do, for messages.
+    - ignored: options without a meaning here.
     """
 
     name: str
@@ -58,6 +73,8 @@ class Job:
     io_size: int | None = None
     number_ios: int | None = None
     loops: int = 1
+    filesize: int | None = None
+    fill_device: bool = False
     offset: int = 0
     offset_increment: int = 0
     filename: str = ""
@@ -68,6 +85,8 @@ class Job:
     rwmixread: int = 50
     percentage_random: int = 100
     norandommap: bool = False
+    align: int | None = None
+    same_offset: bool = False
     random_distribution: Distribution = UNIFORM
     startdelay: int = 0
     runtime: int | None = None
@@ -87,10 +106,19 @@ class Job:
     new_group: bool = False
     group_reporting: bool = False
     exitall: bool = False
+    exit_what: ExitWhat = ExitWhat.GROUP
+    wait_for: str = ""
+    flow: int = 0
+    flow_id: int = 0
     zoned: bool = False
     percentile_list: tuple[float, ...] = PERCENTILES
     place: str = field(default=COMMAND_LINE, compare=False)
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
     ignored: tuple[str, ...] = field(default=(), compare=False)
+
+    def error(self, option: str, problem: str) -> JobError:
+        """The error of a value that the job cannot have; its place is that of the option, or of the job."""
+        return JobError(self.places.get(option, self.place), option, problem)
 
     @property
     def bytes(self) -> int:

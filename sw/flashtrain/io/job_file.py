@@ -2,7 +2,7 @@
 
 The options of a section `[global]` hold for all jobs behind it. Each other section is a job, with the name of
 the section. A text behind `;` or `#` is a comment. An option without a value is set to 1. `${NAME}` is a
-variable of the environment, and `include FILE` stands for the lines of that file.
+variable of the environment, where the option has a meaning. `include FILE` stands for the lines of that file.
 """
 
 import os
@@ -40,20 +40,30 @@ class Values:
     """Options that are set: values by the job's fields, and names of those that have no meaning here."""
 
     by_field: dict[str, Any] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
     ignored: dict[str, None] = field(default_factory=dict)
 
     def copy(self) -> "Values":
-        return Values(dict(self.by_field), dict(self.ignored))
+        return Values(dict(self.by_field), dict(self.places), dict(self.ignored))
+
+    def job(self, name: str, place: str, above: "Values | None" = None) -> Job:
+        """The job of these values and of those `above`, which replace them."""
+        above = above or Values()
+        return job_of(
+            {**self.by_field, **above.by_field}, name=name, place=place,
+            places={**self.places, **above.places}, ignored=(*{**self.ignored, **above.ignored},),
+        )  # fmt: skip
 
     def set(self, key: str, text: str, place: str) -> None:
         """Set an option by fio's name for it; :class:`JobError` for one that cannot be honoured."""
         name = ALIASES.get(key, key)
         if name in OPTIONS:
             option = OPTIONS[name]
-            self.by_field[option.sets] = option.value(text, place)
+            self.by_field[option.sets] = option.value(_expanded(text, place, key), place)
+            self.places |= dict.fromkeys((name, option.sets), place)
             return
         if name in REFUSED:
-            if not is_off(name, text):
+            if not is_off(name, _expanded(text, place, key)):
                 reason = f"is refused: {REFUSED[name]}; expected 0, or no such option"
                 raise JobError(place, key, reason)
             return
@@ -80,25 +90,32 @@ def load_jobs(path: Path, over: Mapping[str, str]) -> list[Job]:
                 raise JobError(place, "", f"{text!r}; expected [NAME]")
             values = common if name == GLOBAL else common.copy()
             if name != GLOBAL:
-                sections.append((name, f"{path}: [{name}]", values))
+                sections.append((name, f"{place}: [{name}]", values))
             continue
         if not name:
             raise JobError(place, "", f"{text!r} before any section; expected [NAME]")
         key, _equals, value = (part.strip() for part in text.partition("="))
-        values.set(key, _expanded(value, f"{place}: [{name}]", key), f"{place}: [{name}]")
+        values.set(key, value, f"{place}: [{name}]")
     if not sections:
         raise JobError(str(path), "", f"has no job; expected a section besides [{GLOBAL}]")
-    return [
-        job_of({**values.by_field, **above.by_field}, name, place, (*{**values.ignored, **above.ignored},))
-        for name, place, values in sections
-    ]
+    return _in_order([values.job(name, place, above) for name, place, values in sections])
 
 
 def command_line_job(options: Mapping[str, str]) -> Job:
     """The one job of the command line's options."""
     values = _values(options)
     name = values.by_field.get("rw", OPTIONS["rw"].parse("read")).name
-    return job_of(values.by_field, name, COMMAND_LINE, (*values.ignored,))
+    return _in_order([values.job(name, COMMAND_LINE)])[0]
+
+
+def _in_order(jobs: list[Job]) -> list[Job]:
+    """The jobs; :class:`JobError` for one that waits for none before it."""
+    before: set[str] = set()
+    for job in jobs:
+        if job.wait_for and job.wait_for not in before:
+            raise job.error("wait_for", f"is {job.wait_for!r}; expected the name of a job before it")
+        before.add(job.name)
+    return jobs
 
 
 def _values(options: Mapping[str, str]) -> Values:

@@ -3,17 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from itertools import islice
+from itertools import accumulate, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .units import ValueMistake
+from .units import ValueMistake, size_bytes
 
 _BATCH = 4096
 """Draws at a time."""
 MOST_PERMUTED = 1 << 24
 """Units of a permutation; offsets of a larger file are drawn one by one, as fio does without its map."""
+MOST_ZONES = 256
+_REST_BYTES = 1 << 62
+"""Of a zone without a size: more than any range."""
 MOST_RANKS = 10_000_000
 """Ranks that a Zipf distribution sums over, as in fio."""
 
@@ -25,6 +28,8 @@ class Shape(Enum):
     ZIPF = "zipf"
     PARETO = "pareto"
     NORMAL = "normal"
+    ZONED = "zoned"
+    ZONED_ABS = "zoned_abs"
 
 
 @dataclass(frozen=True)
@@ -34,18 +39,23 @@ class Distribution:
     - value: theta of `zipf`, the power of `pareto`, the deviation of `normal` as a percentage of the range.
     - peak: the most probable offset, as a share of the range; None: offsets are spread by a hash for `zipf`
       and `pareto`, and the middle for `normal`.
+    - zones: of `zoned` and `zoned_abs`. Each has its share of the draws, and its end: a share of the range,
+      or bytes.
     """
 
     shape: Shape = Shape.UNIFORM
     value: float = 0.0
     peak: float | None = None
+    zones: tuple[tuple[float, float], ...] = ()
 
     @property
     def is_uniform(self) -> bool:
         return self.shape is Shape.UNIFORM
 
-    def draws(self, units: int, random: np.random.Generator) -> Iterator[int]:
-        """Numbers from 0 to `units` - 1, without an end."""
+    def draws(self, units: int, random: np.random.Generator, unit_bytes: int = 1) -> Iterator[int]:
+        """Numbers from 0 to `units` - 1, without an end; a unit has `unit_bytes`."""
+        if self.zones:
+            yield from self._zoned(units, random, unit_bytes)
         make = {
             Shape.UNIFORM: self._uniform, Shape.ZIPF: self._zipf, Shape.PARETO: self._pareto,
             Shape.NORMAL: self._normal,
@@ -83,6 +93,16 @@ class Distribution:
         while True:
             yield ((units - 1) * random.random(_BATCH) ** power).astype(np.int64)
 
+    def _zoned(self, units: int, random: np.random.Generator, unit_bytes: int) -> Iterator[int]:
+        """Uniform within each zone; of a zone beyond the range the last unit."""
+        shares, ends = np.array(self.zones).T
+        ends = ends * units if self.shape is Shape.ZONED else ends // unit_bytes
+        highs = np.clip(ends.round(), 1, units).astype(np.int64)
+        lows = np.minimum(np.r_[0, highs[:-1]], highs - 1)
+        while True:
+            zones = random.choice(len(shares), _BATCH, p=shares)
+            yield from random.integers(lows[zones], highs[zones]).tolist()
+
     def _normal(self, units: int, random: np.random.Generator) -> Iterator[NDArray[np.int64]]:
         peak = (0.5 if self.peak is None else self.peak) * (units - 1)
         while True:
@@ -94,13 +114,17 @@ UNIFORM = Distribution()
 
 
 def distribution(text: str) -> Distribution:
-    """A distribution of fio's; `zoned` and `zoned_abs` are refused."""
+    """A distribution of fio's."""
     name, *numbers = text.split(":")
+    if name in (Shape.ZONED.value, Shape.ZONED_ABS.value):
+        return Distribution(Shape(name), zones=_zones(numbers, name == Shape.ZONED.value))
     try:
         shape = Shape(name)
         value, peak = (*map(float, numbers), None, None)[:2]
     except ValueError:
-        raise ValueMistake("random, zipf:THETA, pareto:POWER or normal:DEVIATION") from None
+        raise ValueMistake(
+            "random, zipf:THETA, pareto:POWER, normal:DEVIATION, zoned:LIST or zoned_abs:LIST"
+        ) from None
     if shape is Shape.UNIFORM:
         return UNIFORM
     limits = {Shape.ZIPF: (0, 10), Shape.PARETO: (0, 1), Shape.NORMAL: (0, 100)}[shape]
@@ -110,6 +134,33 @@ def distribution(text: str) -> Distribution:
     if len(numbers) > 2 or (peak is not None and not 0 <= peak <= 1):
         raise ValueMistake(f"{name}:VALUE:PEAK with a peak from 0 to 1")
     return Distribution(shape, value, peak)
+
+
+def _zones(entries: list[str], relative: bool) -> tuple[tuple[float, float], ...]:
+    """The zones of `SHARE/SIZE:SHARE/SIZE...`; parts that are left out share the rest of the range."""
+    form = "SHARE/SIZE:SHARE/SIZE:... for all directions, with sizes in " + ("%" if relative else "bytes")
+    pairs = [entry.partition("/")[::2] for entry in entries]
+    try:
+        shares = _with_rest([float(share) if share else None for share, _ in pairs])
+        if relative:
+            sizes = _with_rest([float(size) if size else None for _, size in pairs])
+        else:
+            sizes = [size_bytes(size) if size else _REST_BYTES for _, size in pairs]
+    except ValueError:
+        raise ValueMistake(form) from None
+    if not 0 < len(pairs) <= MOST_ZONES or abs(sum(shares) - 100) > 1e-6 or min(*shares, *sizes) < 0:
+        raise ValueMistake(f"{form}, and shares that add up to 100")
+    if relative and sum(sizes) > 100 + 1e-6:
+        raise ValueMistake(f"{form} that add up to at most 100")
+    ends = accumulate(size / 100 if relative else float(size) for size in sizes)
+    return tuple(zip((share / sum(shares) for share in shares), ends, strict=True))
+
+
+def _with_rest(percentages: list[float | None]) -> list[float]:
+    """The percentages; those that are None share what is left of 100."""
+    left = 100 - sum(value for value in percentages if value is not None)
+    rest = left / max(1, percentages.count(None))
+    return [rest if value is None else value for value in percentages]
 
 
 def permutations(units: int, random: np.random.Generator) -> Iterator[int]:

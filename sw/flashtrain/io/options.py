@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flashtrain.spec import Port
 
 from .block_sizes import fixed, ranged, split
 from .errors import JobError
-from .job import Job, Rates, Share
+from .job import ExitWhat, Job, Rates, Share
 from .offsets import distribution
 from .patterns import pattern
 from .units import ValueMistake, byte_count, flag, integer, size_bytes, time_in
@@ -20,7 +20,7 @@ MOST_PERCENTILES = 20
 """As in fio."""
 VERIFIES = frozenset(
     "md5 crc64 crc32c crc32c-intel crc32 crc16 crc7 xxhash sha512 sha256 sha1 sha3-224 sha3-256 sha3-384"
-    " sha3-512 meta".split()
+    " sha3-512 meta pattern pattern_hdr".split()
 )
 """fio's methods; each checks whole contents here, with a CRC32C in each logical block."""
 
@@ -42,7 +42,7 @@ def _verify(text: str) -> bool:
     if text in ("0", "none", "null"):
         return False
     if text not in VERIFIES:
-        raise ValueMistake("crc32c or another method of fio with a checksum, or 0 for none")
+        raise ValueMistake("crc32c or another method of fio, or 0 for none")
     return True
 
 
@@ -59,16 +59,38 @@ def _size(text: str) -> int | Share:
     return size_bytes(text)
 
 
+def _filesize(text: str) -> int:
+    """Bytes of a file; of a range the most."""
+    return size_bytes(text.rpartition("-")[2])
+
+
 def _rates(text: str) -> Rates:
-    """One limit for each direction, or `READS,WRITES[,TRIMS]`, of which one may be empty."""
+    """One limit for each direction, or `READS,WRITES[,TRIMS]`, of which one may be empty; 0 is no limit."""
     parts = text.split(",")
     try:
-        rates = [size_bytes(part) if part else None for part in parts]
+        rates = [byte_count(part) or None if part else None for part in parts]
     except ValueMistake:
-        rates = [None]
-    if rates[0] is rates[min(1, len(rates) - 1)] is None or len(rates) > 3:
+        rates = []
+    if not any(parts) or not 0 < len(rates) <= 3:
         raise ValueMistake("a number per second such as 100m, or two: READS,WRITES")
     return Rates(rates[0], rates[1] if len(rates) > 1 else rates[0])
+
+
+def _runtime(text: str) -> int | None:
+    return _seconds(text) or None
+
+
+def _identical(text: str) -> bool:
+    if text not in ("sequential", "identical"):
+        raise ValueMistake("sequential or identical")
+    return text == "identical"
+
+
+def _exit_what(text: str) -> ExitWhat:
+    try:
+        return ExitWhat(text)
+    except ValueError:
+        raise ValueMistake(f"one of {', '.join(each.value for each in ExitWhat)}") from None
 
 
 def _poisson(text: str) -> bool:
@@ -152,10 +174,10 @@ OPTIONS = {
         Option("percentage_random", "PERCENT", "random offsets of a random pattern (default: 100)",
                integer(0, 100)),
         Option("norandommap", "1", "random offsets may repeat before all have had their turn", flag),
-        Option("random_distribution", "SHAPE", "random, zipf:THETA, pareto:POWER or normal:DEVIATION",
+        Option("random_distribution", "SHAPE", "random, zipf:THETA, pareto:POWER, zoned:LIST and others",
                distribution),
         Option("startdelay", "TIME", "simulated time before the job begins", _seconds),
-        Option("runtime", "TIME", "most simulated time", _seconds),
+        Option("runtime", "TIME", "most simulated time", _runtime),
         Option("ramp_time", "TIME", "simulated time before anything counts", _seconds),
         Option("time_based", "1", "start over at the end of size, until the end of runtime", flag),
         Option("rate", "SIZE", "most bytes per second of each direction; or READS,WRITES", _rates),
@@ -174,16 +196,26 @@ OPTIONS = {
         Option("group_reporting", "1", "one report for all jobs of a group", flag, swept=False),
         Option("exitall", "1", "end all jobs of a group with the first that ends", flag, swept=False),
         Option("zonemode", "MODE", "zbd, or none", _zoned, "zoned", swept=False),
+        Option("wait_for", "NAME", "begin when all jobs of this name have ended", _text, swept=False),
+        Option("exit_what", "WHICH", "what exitall ends: group, stonewall or all", _exit_what, swept=False),
+        Option("flow", "N", "commands in proportion to those of the other jobs", integer(0, 10**6)),
+        Option("flow_id", "N", "jobs in proportion to each other", integer(0, 10**6), swept=False),
+        Option("ba", "SIZE", "random offsets are its multiples (default: the least bs)", size_bytes, "align"),
+        Option("rw_sequencer", "KIND", "sequential, or identical", _identical, "same_offset", swept=False),
+        Option("filesize", "SIZE", "the size of a job without one", _filesize, swept=False),
+        Option("fill_device", "1", "take all that is free", flag, swept=False),
         Option("percentile_list", "LIST", "percentages, such as 50:99:99.9", _percentiles, swept=False),
     )
 }  # fmt: skip
 
 
-def job_of(values: Mapping[str, Any], name: str, place: str, ignored: tuple[str, ...] = ()) -> Job:
-    """A job of parsed options, by field; :class:`JobError` for options that do not fit together."""
-    job = Job(**{"name": name, **values}, place=place, ignored=ignored)
+def job_of(values: Mapping[str, Any], **more: Any) -> Job:
+    """A job of parsed options, by field, and of `more`; :class:`JobError` for what does not fit together."""
+    job = Job(**{**more, **values})
+    size = job.filesize if job.size is None else job.size
+    job = replace(job, size=None if job.fill_device else size)
     if isinstance(job.size, int) and job.size < job.bs.most:
-        raise JobError(place, "size", f"is {job.size}; expected at least bs, {job.bs.most}")
+        raise job.error("size", f"is {job.size}; expected at least bs, {job.bs.most}")
     if job.time_based and job.runtime is None:
-        raise JobError(place, "runtime", "is missing; expected a time, since time_based is set")
+        raise job.error("runtime", "is missing; expected a time, since time_based is set")
     return job

@@ -1,9 +1,12 @@
 """Patterns of access: the directions of a job's commands, and the order of their offsets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from .units import ValueMistake
+from .units import ValueMistake, byte_count, integer
+
+MOST_RUN = 1_000_000
+"""Commands for a random offset."""
 
 
 class Direction(Enum):
@@ -15,11 +18,17 @@ class Direction(Enum):
 
 @dataclass(frozen=True)
 class Pattern:
-    """An access pattern. `random` is the order of the offsets."""
+    """An access pattern. `random` is the order of the offsets.
+
+    - step: bytes from the end of a command to the next one, of a sequence.
+    - run: commands for each random offset.
+    """
 
     name: str
     directions: tuple[Direction, ...]
     random: bool = False
+    step: int = 0
+    run: int = 1
 
     @property
     def reads(self) -> bool:
@@ -48,10 +57,16 @@ _TRIMS = ("trim", "randtrim", "trimwrite", "randtrimwrite")
 
 
 def pattern(text: str) -> Pattern:
-    """The pattern of a name of fio's; `append` is another name for `write`."""
-    name, colon, _sequence = text.partition(":")
+    """The pattern of a name of fio's, as `read`, `read:STEP` or `randread:RUN`; `append` is `write`."""
+    name, colon, modifier = text.partition(":")
     if name in _TRIMS:
         raise ValueMistake("a pattern without trims, which are in block traces only (flashtrain ssd replay)")
-    if name not in _BY_NAME or colon:
+    if name not in _BY_NAME:
         raise ValueMistake(f"one of {', '.join(_BY_NAME)}")
-    return _BY_NAME[name]
+    found = _BY_NAME[name]
+    if not colon:
+        return found
+    if not found.random:
+        sign = -1 if modifier.startswith("-") else 1
+        return replace(found, name=text, step=sign * byte_count(modifier.removeprefix("-")))
+    return replace(found, name=text, run=integer(1, MOST_RUN)(modifier))

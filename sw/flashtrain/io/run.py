@@ -8,7 +8,7 @@ from itertools import groupby
 
 from .content import WrongBlock
 from .drive import Drive
-from .job import Job
+from .job import ExitWhat, Job
 from .patterns import Direction
 from .samples import Samples, joined
 from .worker import Worker
@@ -49,6 +49,7 @@ class IoRun:
         for job in jobs:
             for copy in range(job.numjobs):
                 self.workers.append(Worker(drive, job, copy, len(self.workers)))
+        self._groups = _groups(self.workers)
 
     def lay_out(self, progress: Callable[[str], None] = lambda text: None) -> None:
         """Store all data that will be read."""
@@ -68,24 +69,41 @@ class IoRun:
         self, workers: Sequence[Worker], begin: int, done: int, progress: Callable[[str], None]
     ) -> int:
         drive = self._drive
-        started = drive.cycles
-        for worker in workers:
-            worker.start(started, drive.timed)
+        waiting, running = list(workers), list[Worker]()
         while True:
-            for worker in workers:
+            for worker in running:
                 done += worker.collect()
-            if any(worker.job.exitall and worker.ended for worker in workers):
-                for worker in workers:
-                    worker.stop()
-            issuing = list(workers)
+                if worker.job.exitall and worker.ended:
+                    self._stop_with(worker, workers)
+            for worker in [each for each in waiting if self._may_begin(each)]:
+                waiting.remove(worker)
+                running.append(worker)
+                worker.start(drive.cycles, drive.timed)
+            issuing = list(running)
             while issuing:  # a command of each job in turn
-                issuing = [worker for worker in issuing if worker.issue(drive.cycles)]
-            in_flight = [operation for worker in workers for operation in worker.in_flight]
-            times = [time for worker in workers if (time := worker.next_time()) is not None]
+                issuing = [each for each in issuing if _flows(each, running) and each.issue(drive.cycles)]
+            in_flight = [operation for worker in running for operation in worker.in_flight]
+            times = [time for worker in running if (time := worker.next_time()) is not None]
             if not in_flight and not times:
+                if any(self._may_begin(each) for each in waiting):
+                    continue
                 return done
             drive.wait_any(in_flight, min(times) if times else None)
             progress(f"{done:,} commands, {(drive.cycles - begin) / (drive.mhz * 1e3):.3f} ms")
+
+    def _may_begin(self, worker: Worker) -> bool:
+        """Whether all copies of the job that `wait_for` names have ended; they are before this one."""
+        awaited = worker.job.wait_for
+        return not awaited or all(
+            each.ended for each in self.workers[: worker.number] if each.job.name == awaited
+        )
+
+    def _stop_with(self, ended: Worker, beside: Sequence[Worker]) -> None:
+        """End the jobs that `exit_what` of a job names, which has ended."""
+        what = ended.job.exit_what
+        for worker in self.workers if what is ExitWhat.ALL else beside:
+            if what is not ExitWhat.GROUP or self._groups[worker.number] == self._groups[ended.number]:
+                worker.stop()
 
     def verify(self) -> None:
         """Read and check all that the jobs with `verify` have written."""
@@ -107,10 +125,20 @@ class IoRun:
                 worker.file.wrong_count,
                 tuple(worker.file.wrong),
             )
-            for worker, group in zip(self.workers, _groups(self.workers), strict=True)
+            for worker, group in zip(self.workers, self._groups, strict=True)
         ]
         groups = (list(found) for _, found in groupby(results, lambda result: result.group))
         return [result for found in groups for result in _reported(found)]
+
+
+def _flows(worker: Worker, beside: Sequence[Worker]) -> bool:
+    """Whether a worker is not ahead of the others of its flow."""
+    job = worker.job
+    return not job.flow or all(
+        each.ended or worker.progress <= each.progress
+        for each in beside
+        if each.job.flow and each.job.flow_id == job.flow_id
+    )
 
 
 def _between_walls(workers: Sequence[Worker]) -> list[list[Worker]]:

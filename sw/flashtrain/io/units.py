@@ -43,13 +43,13 @@ def size_bytes(text: str) -> int:
 
 
 def time_in(unit: str) -> Callable[[str], int]:
-    """The kind of times of at least 1 ns; `unit` (d, h, m, s, ms, us, ns) is that of bare numbers."""
+    """The kind of times; `unit` (d, h, m, s, ms, us, ns) is that of bare numbers."""
 
     def nanoseconds(text: str) -> int:
         match = _TIME.fullmatch(text)
-        time = 0 if match is None else round(float(match[1]) * _NANOSECONDS[(match[2] or unit).lower()])
-        if not 0 < time <= _MOST:
-            raise ValueMistake("a time above 0, such as 10us, 2ms or 1s")
+        time = -1 if match is None else round(float(match[1]) * _NANOSECONDS[(match[2] or unit).lower()])
+        if not 0 <= time <= _MOST:
+            raise ValueMistake("a time such as 10us, 2ms or 1s")
         return time
 
     return nanoseconds

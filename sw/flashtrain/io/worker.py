@@ -56,7 +56,7 @@ class Worker:
         self._random = np.random.default_rng((job.randseed, number))
         self._block = drive.block_bytes
         self._blocks = job.bytes // drive.block_bytes
-        self._unit = job.bs.least // drive.block_bytes
+        self._unit = (job.align or job.bs.least) // drive.block_bytes
         self._in_flight: list[_InFlight] = []
         self._next: _Command | None = None
         self._sequence = dict.fromkeys(Direction, 0)
@@ -75,6 +75,11 @@ class Worker:
     @property
     def in_flight(self) -> list[Operation]:
         return [command.operation for command in self._in_flight]
+
+    @property
+    def progress(self) -> float:
+        """Commands per weight in a flow."""
+        return sum(self._issued.values()) / self.job.flow
 
     @property
     def ended(self) -> bool:
@@ -215,22 +220,35 @@ class Worker:
         """The first block of the next command; sequences begin again where the next one does not fit."""
         job = self.job
         is_random = job.rw.random and (direction is Direction.READ or self._drive.in_place)
-        if is_random and (
-            job.percentage_random == 100 or int(self._random.integers(100)) < job.percentage_random
+        if (
+            is_random
+            and self._issued[direction] % job.rw.run == 0
+            and (job.percentage_random == 100 or int(self._random.integers(100)) < job.percentage_random)
         ):
-            return next(self._order) * self._unit
-        first = self._sequence[direction]
-        if first + size > self._blocks and first:
-            first = 0
+            first = next(self._order) * self._unit
+            if job.rw.run > 1:
+                self._sequence[direction] = first if job.same_offset else first + size
+            return first
+        if is_random and job.rw.run > 1 and job.same_offset:
+            return self._sequence[direction]
+        first = self._in_sequence(self._sequence[direction], size)
         self._sequence[direction] = first + size
         return first
+
+    def _in_sequence(self, end: int, size: int) -> int:
+        """The first block behind `end`, that of the command before; a negative step begins at the end."""
+        step = self.job.rw.step // self._block
+        first = (end or self._blocks * (step < 0)) + step if end or step < 0 else 0
+        if 0 <= first <= self._blocks - size:
+            return first
+        return 0 if step >= 0 else max(0, self._blocks + min(step, -size))
 
     def _random_units(self) -> Iterator[int]:
         job, units = self.job, max(1, (self._blocks - self._unit) // self._unit + 1)
         # fio's map keeps uniform offsets from repeating; other distributions have none.
         if not job.norandommap and job.random_distribution.is_uniform and units <= MOST_PERMUTED:
             return permutations(units, self._random)
-        return job.random_distribution.draws(units, self._random)
+        return job.random_distribution.draws(units, self._random, self._unit * self._block)
 
     def _earliest(self, command: _Command) -> int:
         """The cycle from which on rates and thinktime allow a command."""
