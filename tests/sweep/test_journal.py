@@ -6,6 +6,7 @@ from flashtrain.reading import InputError
 from flashtrain.sweep.errors import JournalError
 from flashtrain.sweep.journal import HEADER, Journal
 from flashtrain.sweep.point import Outcome
+from flashtrain.writing import OutputError
 
 OUTCOMES = [
     Outcome(f"{number:032x}", "code", 0.5, {"value": 0.1 + number, "note": "µ", "met": None})
@@ -53,6 +54,22 @@ def test_another_file_stays_as_it_is(tmp_path):
         with pytest.raises(InputError, match="expected a journal of flashtrain sweep"):
             Journal(path, fresh)
     assert path.read_text(encoding="utf-8") == "Chapter 1\n"
+
+
+def test_a_place_that_takes_no_journal(tmp_path, path):
+    """A planted link leads nowhere; a folder and a full disk are named."""
+    victim, link = tmp_path / "victim", tmp_path / "link.journal"
+    link.symlink_to(victim)
+    with pytest.raises(OutputError, match=r"link.journal: is a symbolic link; expected a file"):
+        Journal(link)
+    assert not victim.exists()
+    with pytest.raises(OutputError, match="is a folder; expected a file to write"):
+        Journal(tmp_path)
+    with Journal(path) as journal, open("/dev/full", "ab+", buffering=0) as full:
+        journal._file.close()
+        journal._file = full
+        with pytest.raises(OutputError, match=r"a.journal: cannot be written: No space left on device"):
+            journal.add(Outcome("f" * 32, "code", 0.5, {}))
 
 
 @pytest.mark.parametrize("line", ["{}", "[]", "nonsense"])

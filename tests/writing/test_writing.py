@@ -59,6 +59,7 @@ def test_a_full_disk(tmp_path):
         ("/dev/full", "not a regular file"),
         ("x" * 5000, "cannot be written: File name too long"),
         ("/proc/results.json", "/proc: cannot be written: "),
+        ("/proc/build/train/a.json", "/proc/build/train: cannot be made in /proc: "),
     ],
 )
 def test_places_that_take_no_file(name, message, tmp_path):

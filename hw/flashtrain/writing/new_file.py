@@ -35,6 +35,22 @@ def replacing(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
         raise OutputError.of(path, error) from error
 
 
+def appended_file(path: Path) -> IO[bytes]:
+    """The file at `path` to read, and to append to; a new one in a missing folder too.
+
+    A symbolic link is refused. :class:`OutputError` as of :func:`replacing`.
+    """
+    check_file(path)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            raise OutputError(f"{path}: is a symbolic link; expected a file, or a new name")
+        return os.fdopen(os.open(path, flags, 0o666), "ab+")
+    except OSError as error:
+        raise OutputError.of(path, error) from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace the file at `path` by one with this text; :class:`OutputError` as of :func:`replacing`."""
     with replacing(path) as file:

@@ -30,4 +30,6 @@ def check_folder(path: Path) -> None:
     try:
         TemporaryFile(dir=there).close()
     except OSError as error:
-        raise OutputError.of(path, error) from error
+        if there == path:
+            raise OutputError.of(path, error) from error
+        raise OutputError(f"{path}: cannot be made in {there}: {error.strerror}") from error

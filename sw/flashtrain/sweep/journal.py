@@ -10,6 +10,7 @@ from typing import Self
 
 from flashtrain.reading import InputError, Node, json_value, read_lines
 from flashtrain.reading.errors import ContentError
+from flashtrain.writing import OutputError, appended_file
 
 from .errors import JournalError
 from .limits import Value
@@ -24,15 +25,12 @@ class Journal:
 
     A process that is killed leaves at most an incomplete last line, which is cut off. Use it in a `with`
     statement; it is locked meanwhile. `fresh` drops the outcomes of the file. Raises `InputError` for another
-    file, and `JournalError` if another sweep writes it.
+    file, `OutputError` where none can be, and `JournalError` if another sweep writes it.
     """
 
     def __init__(self, path: Path, fresh: bool = False) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            raise InputError(path, f"is no regular file; {_EXPECTED}")
-        self._file = open(path, "ab+")
+        self._file = appended_file(path)
         try:
             self._lock()
             self._outcomes = self._read()
@@ -57,9 +55,12 @@ class Journal:
             self._outcomes[outcome.key] = outcome
 
     def _append(self, line: bytes) -> None:
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise OutputError.of(self.path, error) from error
 
     def _lock(self) -> None:
         try:
