@@ -2,8 +2,8 @@
 
 A file gets its name when it is complete. Until then it has a name in the same folder that nobody can guess,
 and is new (`open(2)`: O_EXCL, which follows no link). So an end of the process leaves the file of before, and
-a planted link leads nowhere. What grows line by line
-is appended in place. All that is wrong is an :class:`OutputError`, which names the file.
+a planted link leads nowhere. A file that grows by lines is appended to in place. All
+that is wrong is an :class:`OutputError`, which names the file.
 """
 
 from .errors import OutputError
