@@ -84,11 +84,14 @@ class TileLayout:
         """`count` pages of each tile, padded with zeros."""
         page_bytes = self.tile.geometry.page_bytes
         raw = np.ascontiguousarray(tiles).view(np.uint8)
-        padded = np.empty((self.rows, self._channels, count * page_bytes), np.uint8)
-        padded[..., : raw.shape[-1]] = raw
-        padded[..., raw.shape[-1] :] = 0
-        by_channel = padded.reshape(self.rows, self._channels, count, page_bytes)
-        return np.ascontiguousarray(by_channel.swapaxes(1, 2))
+        whole, rest = divmod(raw.shape[-1], page_bytes)
+        pages = np.empty((self.rows, count, self._channels, page_bytes), np.uint8)
+        by_tile = pages.swapaxes(1, 2)
+        by_tile[:, :, :whole] = raw[..., : whole * page_bytes].reshape(*raw.shape[:2], whole, page_bytes)
+        by_tile[:, :, whole:] = 0
+        if rest:
+            by_tile[:, :, whole, :rest] = raw[..., whole * page_bytes :]
+        return pages
 
     def _vector(self, pages: Pages, kind: np.dtype[Any], first: int) -> NDArray[Any]:
         """The elements of all tiles, as many as each has parameters, from element `first` of its pages."""

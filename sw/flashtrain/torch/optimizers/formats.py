@@ -1,10 +1,10 @@
 """Formats in which the numbers of a parameter travel between PyTorch and the dies."""
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from crc32c import crc32c
 from torch import Tensor
 
 from flashtrain.numerics import gradient_values, gradients_in
@@ -71,4 +71,4 @@ def set_weights(parameter: Tensor, weights: Array) -> None:
 def checksum(parameter: Tensor) -> int:
     """A check of the bytes of a parameter, which finds changes that its version counter does not show."""
     flat = materialized(parameter).reshape(-1)
-    return zlib.crc32(flat.view(torch.uint8).numpy().data)
+    return crc32c(flat.view(torch.uint8).numpy().data)
