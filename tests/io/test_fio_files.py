@@ -29,7 +29,7 @@ from flashtrain.ssd import SsdConfig
 
 SMALL = preset("small")
 DRIVES = SsdConfig.of(SMALL, 1, over_provisioning=0.3)
-READ, WRITE = Direction
+READ, WRITE, TRIM = Direction
 DRIVE = {"fms": ["--link", "model"], "ssd": ["--drive", "ssd"]}
 
 BLOCK = """\
@@ -404,13 +404,13 @@ def offsets(drive, monkeypatch, **options):
     """The first blocks of the reads of a job."""
     found = []
     for kind in (FlashFile, SsdFile):
-        read = kind.read
+        begin = kind.begin
 
-        def noted(self, first, count, read=read):
+        def noted(self, direction, first, count, begin=begin):
             found.append(first)
-            return read(self, first, count)
+            return begin(self, direction, first, count)
 
-        monkeypatch.setattr(kind, "read", noted)
+        monkeypatch.setattr(kind, "begin", noted)
     drive(job(**options))
     monkeypatch.undo()
     return found
@@ -437,6 +437,20 @@ def test_reads_of_conventional_drives_sense_the_flash():
     (result,) = on_ssd(job(rw="randread"))
     least = DRIVES.read_ns + SMALL.timing.tr.ns + DRIVES.bus_page_bytes / SMALL.timing.bytes_per_second * 1e9
     assert least < result.samples[READ].latency.min() < 1.5 * least
+
+
+def test_trims_of_conventional_drives():
+    """Each page of the file is trimmed once, in no time, and holds nothing behind."""
+    jobs = jobs_for_ssd([job(rw="randtrim", bs="4k,4k,16k", size="32m")], DRIVES)
+    with SsdDrive(DRIVES, jobs) as drive:
+        run = IoRun(drive, jobs)
+        run.lay_out()
+        held = drive.array.kernel.superblocks(0).valid
+        run.measure()
+        (result,) = run.results()
+        assert held > 6 << 10 and drive.array.kernel.superblocks(0).valid == 0
+    assert set(result.samples) == {TRIM} and result.samples[TRIM].commands == 2048
+    assert result.samples[TRIM].latency.max() == 0
 
 
 def test_copies_share_a_named_file_on_conventional_drives():

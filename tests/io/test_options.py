@@ -12,7 +12,7 @@ from flashtrain.io.fio import ALIASES, IGNORED, REFUSED
 from flashtrain.io.job import ExitWhat, Rates, Share
 from flashtrain.io.offsets import Distribution, Shape
 from flashtrain.io.options import OPTIONS
-from flashtrain.io.patterns import MIX, RANDOM_READ, READ, WRITE, Pattern
+from flashtrain.io.patterns import MIX, RANDOM_READ, RANDOM_TRIM, READ, WRITE, Pattern
 from flashtrain.io.sweep import sweep_of
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import SINGLE_NODE
@@ -61,7 +61,9 @@ def both(size):
         ("random_distribution", "zipf:1.2", Distribution(Shape.ZIPF, 1.2)),
         ("random_distribution", "normal:5:0.25", Distribution(Shape.NORMAL, 5.0, 0.25)),
         ("thinktime", "20", 20_000), ("thinktime", "2ms", 2_000_000), ("rwmixwrite", "30", 70),
-        ("rate", "1m,2m,3m", Rates(1 << 20, 2 << 20)), ("rate_process", "poisson", True),
+        ("rate", "1m,2m,3m", Rates(1 << 20, 2 << 20, 3 << 20)), ("rw", "randtrim", RANDOM_TRIM),
+        ("bs", "4k,8k,16k", BlockSizes(*map(one_size, (4096, 8192, 16384)))),
+        ("rate_process", "poisson", True),
         ("percentile_list", "99:50:99.9", (50.0, 99.0, 99.9)), ("zonemode", "zbd", True),
         ("verify", "md5", True), ("verify", "null", False),
         ("size", "3g", 3 << 30), ("size", "1t", 1 << 40),
@@ -113,7 +115,7 @@ def test_the_command_line_replaces_options_of_a_file(tmp_path):
         ("[a]\nsize=4q\n", r"\[a\] size: is '4q'; expected a number of bytes above 0, such as 4k"),
         ("[a]\nsize=0%\n", r"\[a\] size: is '0%'; expected a percentage above 0, at most 100%"),
         ("[a]\nsize=1m\nruntime=-1\n", r"\[a\] runtime: is '-1'; expected a time such as 10us"),
-        ("[a]\nrw=randtrim\n", r"\[a\] rw: is 'randtrim'; expected a pattern without trims"),
+        ("[a]\nrw=trimwrite\n", r"\[a\] rw: is 'trimwrite'; expected one of read, .* trim, randtrim"),
         ("[a]\nrw=reed:8\n", r"\[a\] rw: is 'reed:8'; expected one of read, write, "),
         ("[a]\nrw=read:x\n", r"\[a\] rw: is 'read:x'; expected a number of bytes"),
         ("[a]\nrw=randread:0\n", r"\[a\] rw: is 'randread:0'; expected an integer from 1 to"),
@@ -171,6 +173,7 @@ def test_mistakes_of_files(tmp_path, text, message):
             {"rw": "randwrite"},
             "rw: is 'randwrite': a stream is only appended to; expected write, zonemode=zbd",
         ),
+        ({"rw": "trim"}, "rw: is 'trim': zones are reset whole; expected --drive ssd for trims"),
         ({"rw": "write:4k"}, "rw: is 'write:4k': a stream is written in order; expected no step"),
         ({"rw": "read:1k"}, "rw: is 'read:1k'; expected a step of a multiple of 4096, a logical block of"),
         ({"ba": "6k"}, "ba: is 6144; expected a multiple of 4096, a logical block of small"),
@@ -202,6 +205,10 @@ def test_impossible_on_a_device(options, message):
         ({"bs": "6k"}, "bs: is 6144; expected a multiple of 4096, a page of small_ssd"),
         ({"size": "1t"}, "size: is 1099511627776 bytes over all files; expected at most"),
         ({"offset": "1t"}, "offset: is up to 1099511627776; expected less than"),
+        (
+            {"rw": "trim", "time_based": "1", "runtime": "1ms"},
+            "time_based: is set, and a trim takes no time; expected a rate or a thinktime",
+        ),
         ({"offset": "1000"}, "offset: expected multiples of 4096, a page of small_ssd"),
     ],
 )

@@ -26,7 +26,7 @@ from flashtrain.traces import Operation
 from flashtrain.traces.recorder import TraceRecorder
 
 TINY, SMALL = preset("tiny"), preset("small")
-READ, WRITE = Direction
+READ, WRITE, _ = Direction
 
 
 def job(**options):

@@ -36,25 +36,24 @@ class Sizes:
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """The sizes of a job's reads and writes."""
+    """The sizes of a job's reads, writes and trims; trim: None for those of writes."""
 
     read: Sizes
     write: Sizes
+    trim: Sizes | None = None
 
     def of(self, direction: Direction) -> Sizes:
+        if direction is Direction.TRIM:
+            return self.trim or self.write
         return self.read if direction is Direction.READ else self.write
 
     @property
     def least(self) -> int:
-        return min(self.read.least, self.write.least)
+        return min(self.of(each).least for each in Direction)
 
     @property
     def most(self) -> int:
-        return max(self.read.most, self.write.most)
-
-    @property
-    def all(self) -> tuple[int, ...]:
-        return self.read.bytes + self.write.bytes
+        return max(self.of(each).most for each in Direction)
 
 
 def one_size(count: int) -> Sizes:
@@ -87,7 +86,7 @@ def _by_direction(text: str) -> list[str]:
 
 
 def _of(sizes: list[Sizes]) -> BlockSizes:
-    return BlockSizes(sizes[0], sizes[min(1, len(sizes) - 1)])
+    return BlockSizes(sizes[0], sizes[min(1, len(sizes) - 1)], *sizes[2:])
 
 
 def _range(text: str) -> Sizes:

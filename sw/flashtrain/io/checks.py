@@ -11,6 +11,7 @@ from flashtrain.spec.streams import JOURNAL
 from flashtrain.ssd import SsdConfig
 
 from .job import Job, Share
+from .patterns import Direction
 
 MOST_QUEUE_ENTRIES = 4096
 LEAST_QUEUE_ENTRIES = 64
@@ -52,6 +53,9 @@ def jobs_for_ssd(jobs: Sequence[Job], config: SsdConfig) -> list[Job]:
         _check_blocks(job, page, f"a page of {config.name}")
         if job.offset % page or job.offset_increment % page:
             raise job.error("offset", f"expected multiples of {page}, a page of {config.name}")
+        limits = job.rate.of(Direction.TRIM), job.rate_iops.of(Direction.TRIM), job.thinktime
+        if job.rw.trims and job.time_based and not any(limits):
+            raise job.error("time_based", "is set, and a trim takes no time; expected a rate or a thinktime")
         if job.zoned:
             raise job.error("zonemode", "is 'zbd'; expected none: the drive has no zones")
     files = {file_key(job, copy): None for job in jobs for copy in range(job.numjobs)}
@@ -88,7 +92,7 @@ def _with_size(job: Job, room: int, block: int) -> Job:
 
 
 def _check_blocks(job: Job, block: int, what: str) -> None:
-    for size in job.bs.all:
+    for size in (size for each in job.rw.directions for size in job.bs.of(each).bytes):
         if size % block:
             raise job.error("bs", f"is {size}; expected a multiple of {block}, {what}")
     if job.rw.step % block:
@@ -128,6 +132,8 @@ def _check_job(job: Job, config: FmsConfig, node: NodeTable) -> None:
     if job.stream not in names:
         raise job.error("stream", f"is {job.stream!r}; expected one of {', '.join(names)}")
     _check_blocks(job, config.geometry.page_bytes, f"a logical block of {config.name}")
+    if job.rw.trims:
+        raise job.error("rw", f"is {job.rw.name!r}: zones are reset whole; expected --drive ssd for trims")
     if job.rw.random and not job.rw.reads and not job.zoned:
         raise job.error(
             "rw", "is 'randwrite': a stream is only appended to; expected write,"

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from .content import WrongBlock
 from .job import Job
+from .patterns import Direction
 
 
 class Operation(Protocol):
@@ -43,9 +44,9 @@ class File(Protocol):
         """Whether these blocks can be written now."""
         ...
 
-    def read(self, first: int, count: int) -> Operation: ...
-
-    def write(self, first: int, count: int) -> Operation: ...
+    def begin(self, direction: Direction, first: int, count: int) -> Operation:
+        """Begin a command on `count` blocks from `first` on."""
+        ...
 
     def flush(self) -> Operation: ...
 

@@ -14,7 +14,7 @@ from .patterns import Direction
 from .run import JobResult
 from .sweep import SweepRow
 
-COLOURS = {Direction.READ: "#1f77b4", Direction.WRITE: "#ff7f0e"}
+COLOURS = {Direction.READ: "#1f77b4", Direction.WRITE: "#ff7f0e", Direction.TRIM: "#2ca02c"}
 BINS = 100
 BIN_COMMANDS = 5
 """Commands that a part of the bandwidth over time has at least, on average."""
@@ -41,7 +41,8 @@ def draw_bandwidth(results: Sequence[JobResult], path: Path) -> None:
     axes.set_xlabel("simulated time in ms")
     axes.set_ylabel("GB/s")
     axes.set_title("bandwidth over time", loc="left")
-    axes.legend(fontsize=8)
+    if axes.get_legend_handles_labels()[0]:  # none if nothing took time
+        axes.legend(fontsize=8)
     _save(figure, path)
 
 
@@ -52,7 +53,7 @@ def draw_latencies(results: Sequence[JobResult], path: Path) -> None:
         (f"{result.name}: {direction.value}", COLOURS[direction], LINES[number % len(LINES)], values / 1e3)
         for number, result in enumerate(results)
         for direction, samples in result.samples.items()
-        if len(values := samples.latency)
+        if len(values := samples.latency[samples.latency > 0])
     ]
     if series:
         least, most = (bound(bound(values) for *_, values in series) for bound in (min, max))

@@ -70,7 +70,7 @@ REFUSED = _reasons({
     "a recording is an option of the command: --trace FILE": "write_iolog",
     "fio's own profile of jobs": "profile",
     "a command of the shell": "exec_prerun exec_postrun",
-    "there are no trims in jobs: zones are reset whole":
+    "trims are a job of their own: rw=trim or rw=randtrim":
         "trim_percentage trim_verify_zero trim_backlog trim_backlog_batch",
     "a run begins with new contents": "verify_only verify_state_load",
     "the first error of a command ends the run": "continue_on_error ignore_error exitall_on_error",

@@ -18,6 +18,7 @@ from .content import Content, WrongBlock
 from .drive import Operation
 from .errors import IoFailed
 from .job import Job
+from .patterns import Direction
 
 MOST_WRONG = 1000
 """Wrong logical blocks that are kept of a job."""
@@ -109,6 +110,9 @@ class FlashFile:
 
     def writable(self, first: int, count: int) -> bool:
         return not self._writing[first : first + count].any()
+
+    def begin(self, direction: Direction, first: int, count: int) -> Operation:
+        return self.read(first, count) if direction is Direction.READ else self.write(first, count)
 
     def read(self, first: int, count: int) -> Operation:
         places = slice(first, first + count)

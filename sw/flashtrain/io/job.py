@@ -19,12 +19,15 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 
 @dataclass(frozen=True)
 class Rates:
-    """Most bytes, or commands, per second of each direction; None: no limit."""
+    """Most bytes, or commands, per second of each direction; None: no limit, or for trims that of writes."""
 
     read: int | None = None
     write: int | None = None
+    trim: int | None = None
 
     def of(self, direction: Direction) -> int | None:
+        if direction is Direction.TRIM and self.trim is not None:
+            return self.trim
         return self.read if direction is Direction.READ else self.write
 
 

@@ -73,7 +73,7 @@ def _rates(text: str) -> Rates:
         rates = []
     if not any(parts) or not 0 < len(rates) <= 3:
         raise ValueMistake("a number per second such as 100m, or two: READS,WRITES")
-    return Rates(rates[0], rates[1] if len(rates) > 1 else rates[0])
+    return Rates(rates[0], rates[1] if len(rates) > 1 else rates[0], *rates[2:])
 
 
 def _runtime(text: str) -> int | None:
@@ -153,7 +153,7 @@ OPTIONS = {
     option.name: option
     for option in (
         Option("name", "NAME", "of the job", _text, swept=False),
-        Option("rw", "PATTERN", "read, write, randread, randwrite, rw or randrw (default: read)", pattern),
+        Option("rw", "PATTERN", "read, write, rw or trim, or the same behind rand (default: read)", pattern),
         Option("bs", "SIZE", "bytes of a command, whole logical blocks (default: 4k)", fixed),
         Option("blocksize_range", "RANGE", "LEAST-MOST: multiples of the least size", ranged, "bs"),
         Option("bssplit", "LIST", "SIZE/PERCENT:SIZE/PERCENT...", split, "bs"),

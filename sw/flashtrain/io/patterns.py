@@ -14,6 +14,7 @@ class Direction(Enum):
 
     READ = "read"
     WRITE = "write"
+    TRIM = "trim"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,15 @@ class Pattern:
         return Direction.WRITE in self.directions
 
     @property
+    def needs_data(self) -> bool:
+        """Whether the blocks are stored before the measurement."""
+        return Direction.WRITE not in self.directions or self.is_mix
+
+    @property
+    def trims(self) -> bool:
+        return Direction.TRIM in self.directions
+
+    @property
     def is_mix(self) -> bool:
         return self.reads and self.writes
 
@@ -47,20 +57,19 @@ _BOTH = (Direction.READ, Direction.WRITE)
 READ, WRITE = Pattern("read", (Direction.READ,)), Pattern("write", (Direction.WRITE,))
 RANDOM_READ = Pattern("randread", (Direction.READ,), random=True)
 RANDOM_WRITE = Pattern("randwrite", (Direction.WRITE,), random=True)
+TRIM = Pattern("trim", (Direction.TRIM,))
+RANDOM_TRIM = Pattern("randtrim", (Direction.TRIM,), random=True)
 MIX, RANDOM_MIX = Pattern("rw", _BOTH), Pattern("randrw", _BOTH, random=True)
 
 _BY_NAME = {
     "read": READ, "write": WRITE, "append": WRITE, "randread": RANDOM_READ, "randwrite": RANDOM_WRITE,
-    "rw": MIX, "readwrite": MIX, "randrw": RANDOM_MIX,
+    "rw": MIX, "readwrite": MIX, "randrw": RANDOM_MIX, "trim": TRIM, "randtrim": RANDOM_TRIM,
 }  # fmt: skip
-_TRIMS = ("trim", "randtrim", "trimwrite", "randtrimwrite")
 
 
 def pattern(text: str) -> Pattern:
     """The pattern of a name of fio's, as `read`, `read:STEP` or `randread:RUN`; `append` is `write`."""
     name, colon, modifier = text.partition(":")
-    if name in _TRIMS:
-        raise ValueMistake("a pattern without trims, which are in block traces only (flashtrain ssd replay)")
     if name not in _BY_NAME:
         raise ValueMistake(f"one of {', '.join(_BY_NAME)}")
     found = _BY_NAME[name]

@@ -52,9 +52,9 @@ class IoRun:
         self._groups = _groups(self.workers)
 
     def lay_out(self, progress: Callable[[str], None] = lambda text: None) -> None:
-        """Store all data that will be read."""
+        """Store all data that will be read or trimmed."""
         for worker in self.workers:
-            if worker.job.rw.reads:
+            if worker.job.rw.needs_data:
                 progress(f"{worker.name}: laying out {worker.job.bytes:,} bytes")
             worker.file.lay_out()
         self._drive.begin([worker.file for worker in self.workers])

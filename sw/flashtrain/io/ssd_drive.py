@@ -15,6 +15,7 @@ from .checks import file_key
 from .content import WrongBlock
 from .drive import Operation
 from .job import Job
+from .patterns import Direction
 
 _FOREVER = 2**63 - 1
 _NOT_DONE = -1
@@ -47,8 +48,8 @@ class SsdFile:
         self._base = base
 
     def lay_out(self) -> None:
-        """Write the blocks that reads need, in no time."""
-        if self.job.rw.reads:
+        """Write the blocks that reads and trims need, in no time."""
+        if self.job.rw.needs_data:
             self._drive.array.fill(self._base, self.job.bytes // self._drive.block_bytes)
 
     def readable(self, first: int, count: int) -> int:
@@ -57,11 +58,8 @@ class SsdFile:
     def writable(self, first: int, count: int) -> bool:
         return True
 
-    def read(self, first: int, count: int) -> Operation:
-        return self._drive.begin_command(Kind.READ, self._base + first, count)
-
-    def write(self, first: int, count: int) -> Operation:
-        return self._drive.begin_command(Kind.WRITE, self._base + first, count)
+    def begin(self, direction: Direction, first: int, count: int) -> Operation:
+        return self._drive.begin_command(Kind[direction.name], self._base + first, count)
 
     def flush(self) -> Operation:
         return self._drive.begin_command(Kind.FLUSH, 0, 0)

@@ -113,9 +113,13 @@ class Worker:
         if command is None or (self._timed and self._earliest(command) > now):
             return False
         self._next = None
-        operate = self.file.read if command.direction is Direction.READ else self.file.write
         size = command.count * self._block
-        self._submit(command.direction, size, lambda: operate(command.first, command.count), now)
+        self._submit(
+            command.direction,
+            size,
+            lambda: self.file.begin(command.direction, command.first, command.count),
+            now,
+        )
         self._account(command.direction, size)
         return True
 
@@ -201,7 +205,9 @@ class Worker:
 
     def _direction(self) -> Direction:
         rw = self.job.rw
-        reads = int(self._random.integers(100)) < self.job.rwmixread if rw.is_mix else rw.reads
+        if not rw.is_mix:
+            return rw.directions[0]
+        reads = int(self._random.integers(100)) < self.job.rwmixread
         return Direction.READ if reads else Direction.WRITE
 
     def _chosen(self, direction: Direction) -> _Command | None:
@@ -210,7 +216,7 @@ class Worker:
         for _ in range(self._blocks // self._unit + 1):
             first = self._offset(direction, size)
             most = min(size, self._blocks - first)
-            if direction is Direction.WRITE:
+            if direction is not Direction.READ:
                 return _Command(direction, first, most)
             if stored := self.file.readable(first, most):
                 return _Command(direction, first, stored)
