@@ -197,7 +197,7 @@ def test_pages_and_features_are_those_that_are_listed(host):
     features = struct.unpack_from("<256I", host.log_page(0x12, 1024))
     for feature in range(256):
         status = get_feature(host, feature, nsid=1 if feature == 5 else 0).status if feature != 0x81 else 0
-        assert (status == 0) == bool(features[feature] & 1) or feature == 6, feature
+        assert (status == 0) == bool(features[feature] & 1), feature
     assert host.identify(1)[261] & 1 << 5  # LPA
 
 
@@ -288,6 +288,8 @@ def test_discovery(target):
         assert record[256:512].rstrip(b"\0").decode() == DEFAULT_NQN
         assert record[32:64].strip() == str(target.target.port).encode()
         assert record[512:768].strip() == b"127.0.0.1" and record[3] == 0b100
+        effects = struct.unpack("<512I2048x", host.log_page(5, 4096))
+        assert effects[2] == effects[6] == effects[0x7F] == 1 and not effects[8] and not any(effects[256:])
         for refused in (lambda: host.identify(2), lambda: host.log_page(2, 512)):
             with pytest.raises(CommandFailed):
                 refused()

@@ -7,7 +7,7 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 
 from . import log_format
 from .controller import Controller
-from .features import SUPPORTED, Feature
+from .features import Feature
 from .health import health_page, wear_of
 from .identify import NVM, STRUCTURE_BYTES, ZONED, Structure, discovery_controller
 from .io_commands import Refusal
@@ -17,9 +17,12 @@ from .subsystem import Subsystem
 
 _DISCOVERY_OPCODES = (
     AdminOpcode.GET_LOG_PAGE, AdminOpcode.IDENTIFY, AdminOpcode.SET_FEATURES, AdminOpcode.GET_FEATURES,
-    AdminOpcode.KEEP_ALIVE, AdminOpcode.ASYNC_EVENT_REQUEST,
+    AdminOpcode.KEEP_ALIVE, AdminOpcode.ASYNC_EVENT_REQUEST, AdminOpcode.FABRICS,
 )  # fmt: skip
+_DISCOVERY_PAGES = (LogPage.SUPPORTED, LogPage.EFFECTS, LogPage.FEATURES, LogPage.DISCOVERY)
+_IO_PAGES = tuple(page for page in LogPage if page != LogPage.DISCOVERY)
 _MOST_LOG_BYTES = 64 << 10
+_EFFECTS = {NVM: log_format.NVM_EFFECTS, ZONED: log_format.ZONED_EFFECTS}
 _LEFT_ALONE = 1
 """Reply of an abort that has ended no command."""
 
@@ -88,7 +91,7 @@ class Admin:
 
     def _log_page(self, controller: Controller, entry: Entry) -> Reply | Awaitable[Reply]:
         page = entry.dword_10 & 0xFF
-        if controller.discovery != (page == LogPage.DISCOVERY) and page != LogPage.SUPPORTED:
+        if page not in _pages_of(controller):
             return Reply(TargetStatus.INVALID_LOG_PAGE)
         if not entry.dword_10 >> 15 & 1:
             controller.events.clear(page)
@@ -101,26 +104,23 @@ class Admin:
 
     def _content(self, page: int, controller: Controller, entry: Entry) -> Callable[[], bytes] | None:
         settings = self._subsystem.settings
-        pages = (
-            (LogPage.DISCOVERY,)
-            if controller.discovery
-            else tuple(p for p in LogPage if p != LogPage.DISCOVERY)
-        )
         match page:
             case LogPage.SUPPORTED:
-                return lambda: log_format.supported_page((LogPage.SUPPORTED, *pages))
+                return lambda: log_format.supported_page(_pages_of(controller))
             case LogPage.ERRORS:
                 return lambda: log_format.error_page(list(controller.errors))
             case LogPage.FIRMWARE:
                 return log_format.firmware_page
             case LogPage.CHANGED_NAMESPACES:
                 return lambda: bytes(4096)
-            case LogPage.EFFECTS if entry.dword_14 >> 24 in (NVM, ZONED):
-                return lambda: log_format.effects_page(entry.dword_14 >> 24 == ZONED)
+            case LogPage.EFFECTS if controller.discovery:
+                return lambda: log_format.effects_page(_DISCOVERY_OPCODES, {})
+            case LogPage.EFFECTS if (command_set := entry.dword_14 >> 24) in _EFFECTS:
+                return lambda: log_format.effects_page(AdminOpcode, _EFFECTS[command_set])
             case LogPage.DISCOVERY:
                 return lambda: log_format.discovery_page(settings.nqn, *controller.local_address)
             case LogPage.FEATURES:
-                return lambda: log_format.features_page(SUPPORTED)
+                return lambda: log_format.features_page(controller.features.supported)
             case LogPage.MANAGEMENT:
                 return lambda: bytes(log_format.MANAGEMENT_BYTES)  # no command of a management interface
             case LogPage.CHANGED_ZONES if entry.nsid in self._subsystem.namespaces:
@@ -137,6 +137,10 @@ class Admin:
         own = self._subsystem
         wear = await own.thread.ask(wear_of)
         return _part(health_page(wear, own.traffic, own.hours, errors), entry)
+
+
+def _pages_of(controller: Controller) -> tuple[LogPage, ...]:
+    return _DISCOVERY_PAGES if controller.discovery else _IO_PAGES
 
 
 def _part(page: bytes, entry: Entry) -> Reply:

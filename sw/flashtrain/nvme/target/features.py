@@ -45,7 +45,9 @@ class Feature(IntEnum):
     HOST_IDENTIFIER = 0x81
 
 
-SUPPORTED = tuple(Feature)
+_OF_DISCOVERY = (Feature.ASYNC_EVENTS, Feature.KEEP_ALIVE)
+"""All others are prohibited for a discovery controller (NVM Express Base 2.1, Figure 32)."""
+
 _OF_NAMESPACES = (Feature.ERROR_RECOVERY,)
 _CHANGEABLE = (
     Feature.QUEUES, Feature.ASYNC_EVENTS, Feature.KEEP_ALIVE, Feature.ERROR_RECOVERY,
@@ -57,13 +59,17 @@ class Features:
 
     - keep_alive: milliseconds until a silent host is gone; 0: never.
     - queues: I/O queues of a controller, at most.
+    - cached: the device has a volatile write cache.
     """
 
-    def __init__(self, keep_alive: int, queues: int, host_identifier: bytes, cached: bool) -> None:
+    def __init__(
+        self, keep_alive: int, queues: int, host_identifier: bytes, cached: bool, discovery: bool
+    ) -> None:
+        features = _OF_DISCOVERY if discovery else Feature
+        self.supported = tuple(one for one in features if cached or one != Feature.VOLATILE_WRITE_CACHE)
         self.keep_alive = keep_alive
         self._queues = queues
         self._host_identifier = host_identifier
-        self._cached = cached
         self._async_events = 0
         self._recovery: dict[int, int] = {}
         self._default_keep_alive = keep_alive
@@ -91,6 +97,8 @@ class Features:
                 return Reply(TargetStatus.INVALID_NAMESPACE)
             if feature != Feature.ERROR_RECOVERY:
                 return Reply(TargetStatus.FEATURE_NOT_OF_A_NAMESPACE)
+        if feature not in self.supported:
+            return Reply(TargetStatus.INVALID_FIELD)
         match feature:
             case Feature.QUEUES if in_use:
                 return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
@@ -109,7 +117,7 @@ class Features:
                 self._recovery |= dict.fromkeys(chosen, value & (_DULBE | _TIME_LIMIT))
             case Feature.HOST_IDENTIFIER:
                 return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
-            case Feature.VOLATILE_WRITE_CACHE if self._cached and value & 1:
+            case Feature.VOLATILE_WRITE_CACHE if value & 1:
                 pass
             case Feature.POWER_MANAGEMENT if not value & 0x1F:
                 pass
@@ -121,9 +129,12 @@ class Features:
                 pass
             case Feature.COMMAND_SETS:
                 return Reply(TargetStatus.COMMAND_SETS_REJECTED)
-            case Feature.ARBITRATION | Feature.TEMPERATURE_THRESHOLD | Feature.WRITE_ATOMICITY:
-                return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
-            case Feature.VOLATILE_WRITE_CACHE if self._cached:
+            case (
+                Feature.ARBITRATION
+                | Feature.TEMPERATURE_THRESHOLD
+                | Feature.WRITE_ATOMICITY
+                | Feature.VOLATILE_WRITE_CACHE
+            ):
                 return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
             case _:
                 return Reply(TargetStatus.INVALID_FIELD)
@@ -131,9 +142,7 @@ class Features:
 
     def get(self, entry: Entry, namespaces: Collection[int]) -> Reply:
         feature, select = entry.dword_10 & 0xFF, entry.dword_10 >> 8 & 7
-        if feature not in SUPPORTED or select not in list(Select):
-            return Reply(TargetStatus.INVALID_FIELD)
-        if feature == Feature.VOLATILE_WRITE_CACHE and not self._cached:
+        if feature not in self.supported or select not in list(Select):
             return Reply(TargetStatus.INVALID_FIELD)
         if select == Select.CAPABILITIES:
             return Reply(result=(feature in _OF_NAMESPACES) << 1 | (feature in _CHANGEABLE) << 2)

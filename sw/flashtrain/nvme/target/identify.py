@@ -173,7 +173,7 @@ def discovery_controller(settings: Settings, serial: str, controller: int) -> by
     data[64:72] = b"1".ljust(8)
     struct.pack_into("<HI", data, 78, controller, VERSION)
     data[111] = 2
-    data[258:263] = bytes([3, MOST_REQUESTS - 1, 0, 0b100, 0])
+    data[258:263] = bytes([3, MOST_REQUESTS - 1, 0, 0b10_0110, 0])
     struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
     struct.pack_into("<H", data, 514, settings.entries)
     struct.pack_into("<I", data, 536, 1 | 1 << 20)

@@ -4,10 +4,10 @@ NVM Express Base 2.0, section 5.16; ZNS 1.1, section 5.1.
 """
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
-from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from flashtrain.nvme.wire.commands import Entry
 from flashtrain.spec import Opcode
 
 HEALTH_BYTES = 512
@@ -48,18 +48,30 @@ def page_offset(entry: Entry) -> int:
     return entry.dword_12 | entry.dword_13 << 32
 
 
-def effects_page(zoned: bool) -> bytes:
-    """Commands supported, and their effects; the zoned command set has commands of its own."""
-    admin, io = [0] * 256, [0] * 256
-    for opcode in AdminOpcode:
-        admin[opcode] = _SUPPORTED
-    for opcode in (Opcode.FLUSH, Opcode.READ):
-        io[opcode] = _SUPPORTED
-    io[Opcode.WRITE] = _SUPPORTED | _CHANGES_BLOCKS
-    if zoned:
-        io[Opcode.ZONE_APPEND] = io[Opcode.ZONE_MANAGEMENT_SEND] = _SUPPORTED | _CHANGES_BLOCKS
-        io[Opcode.ZONE_MANAGEMENT_RECEIVE] = _SUPPORTED
-    return struct.pack("<256I256I", *admin, *io).ljust(EFFECTS_BYTES, b"\0")
+NVM_EFFECTS: Mapping[int, int] = {
+    Opcode.FLUSH: _SUPPORTED,
+    Opcode.READ: _SUPPORTED,
+    Opcode.WRITE: _SUPPORTED | _CHANGES_BLOCKS,
+}
+"""The I/O commands of the NVM command set, and the effects of each."""
+
+ZONED_EFFECTS: Mapping[int, int] = {
+    **NVM_EFFECTS,
+    Opcode.ZONE_APPEND: _SUPPORTED | _CHANGES_BLOCKS,
+    Opcode.ZONE_MANAGEMENT_SEND: _SUPPORTED | _CHANGES_BLOCKS,
+    Opcode.ZONE_MANAGEMENT_RECEIVE: _SUPPORTED,
+}
+"""Those of the zoned namespace command set."""
+
+
+def effects_page(admin: Iterable[int], io: Mapping[int, int]) -> bytes:
+    """Commands supported, and their effects. No admin command changes data or capabilities."""
+    words = [0] * (EFFECTS_BYTES // 4)
+    for opcode in admin:
+        words[opcode] = _SUPPORTED
+    for opcode, effects in io.items():
+        words[256 + opcode] = effects
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def firmware_page() -> bytes:

@@ -77,7 +77,7 @@ class Subsystem:
         while self._next in self.controllers:
             self._next = self._next % 0xFFEF + 1
         number, self._next = self._next, self._next % 0xFFEF + 1
-        features = Features(keep_alive, self.settings.queues, identifier, self.identify.cached)
+        features = Features(keep_alive, self.settings.queues, identifier, self.identify.cached, discovery)
         controller = Controller(self, number, host, discovery, features)
         self.controllers[number] = controller
         return controller
