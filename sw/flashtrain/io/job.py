@@ -130,6 +130,11 @@ class Job:
         return self.size
 
     @property
+    def least_bs(self) -> int:
+        """The least bytes of a command in the directions of the pattern."""
+        return min(self.bs.of(each).least for each in self.rw.directions)
+
+    @property
     def checks_at_end(self) -> bool:
         """Whether all that the job has written is read at the end."""
         return self.verify and self.do_verify and self.rw.writes

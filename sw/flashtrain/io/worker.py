@@ -56,7 +56,7 @@ class Worker:
         self._random = np.random.default_rng((job.randseed, number))
         self._block = drive.block_bytes
         self._blocks = job.bytes // drive.block_bytes
-        self._unit = (job.align or job.bs.least) // drive.block_bytes
+        self._unit = (job.align or job.least_bs) // drive.block_bytes
         self._in_flight: list[_InFlight] = []
         self._next: _Command | None = None
         self._sequence = dict.fromkeys(Direction, 0)
@@ -182,7 +182,7 @@ class Worker:
         if self.job.number_ios is not None and sum(self._issued.values()) >= self.job.number_ios:
             return True
         again = self.job.time_based and self._timed
-        return not again and sum(self._moved.values()) + self.job.bs.least > self.job.bytes_moved
+        return not again and sum(self._moved.values()) + self.job.least_bs > self.job.bytes_moved
 
     def _needs_flush(self, now: int) -> bool:
         """Whether `fsync` or `end_fsync` asks for a flush in the place of the next command."""
