@@ -181,6 +181,16 @@ rate=300m,300m,300m
 stonewall
 rw=randread
 """,
+    "a profile of a disk": """
+[profile]
+rw=read
+bs=64k
+iodepth=2
+zonemode=strided
+zonesize=256k
+zoneskip=768k
+write_bw_log
+""",
     "flows": """
 norandommap
 size=1m
@@ -231,6 +241,7 @@ cmdprio_percentage=20
 MOVED = {
     "backwards": 1,
     "one behind the other": 10,
+    "a profile of a disk": 1,
     "flows": 2,
     "an enterprise mix": 4,
     "a scan": 5,
@@ -398,6 +409,18 @@ def test_steps_and_runs(drive, monkeypatch):
     assert all(len(set(run)) == 1 for run in np.split(np.array(same), 8)) and len(set(same)) == 8
     aligned = offsets(drive, monkeypatch, rw="randread", ba="16k", number_ios="32")
     assert not any(first % 4 for first in aligned) and len(set(aligned)) == 32
+
+
+@BOTH
+def test_strided_zones(drive, monkeypatch):
+    """Two commands in each zone, and two blocks between zones, which count as done."""
+    strides = {"zonesize": "8k", "zoneskip": "8k", "size": "36k"}
+    assert offsets(drive, monkeypatch, rw="read", **strides) == [0, 1, 4, 5, 0]
+    assert offsets(drive, monkeypatch, rw="read", **strides, zonerange="16k") == [0, 1, 0, 1, 0]
+    strides |= {"zonemode": "strided", "zonerange": "16k", "size": "64k", "number_ios": "64"}
+    found = np.array(offsets(drive, monkeypatch, rw="randread", **strides, io_size="1m"))
+    assert (found // 6 == np.arange(64) // 2 % 3).all()
+    assert set((found % 6).tolist()) == {0, 1, 2, 3}
 
 
 def offsets(drive, monkeypatch, **options):

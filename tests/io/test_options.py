@@ -9,7 +9,7 @@ import pytest
 from flashtrain.io import JobError, command_line_job, jobs_for_flash, jobs_for_ssd, load_jobs
 from flashtrain.io.block_sizes import BlockSizes, Sizes, one_size
 from flashtrain.io.fio import ALIASES, IGNORED, REFUSED
-from flashtrain.io.job import ExitWhat, Rates, Share
+from flashtrain.io.job import ExitWhat, Rates, Share, ZoneMode
 from flashtrain.io.offsets import Distribution, Shape
 from flashtrain.io.options import OPTIONS
 from flashtrain.io.patterns import MIX, RANDOM_READ, RANDOM_TRIM, READ, WRITE, Pattern
@@ -64,7 +64,7 @@ def both(size):
         ("rate", "1m,2m,3m", Rates(1 << 20, 2 << 20, 3 << 20)), ("rw", "randtrim", RANDOM_TRIM),
         ("bs", "4k,8k,16k", BlockSizes(*map(one_size, (4096, 8192, 16384)))),
         ("rate_process", "poisson", True),
-        ("percentile_list", "99:50:99.9", (50.0, 99.0, 99.9)), ("zonemode", "zbd", True),
+        ("percentile_list", "99:50:99.9", (50.0, 99.0, 99.9)), ("zonemode", "zbd", ZoneMode.ZBD),
         ("verify", "md5", True), ("verify", "null", False),
         ("size", "3g", 3 << 30), ("size", "1t", 1 << 40),
         ("runtime", "10us", 10_000), ("runtime", "2ms", 2_000_000), ("runtime", "3", 3 * 10**9),
@@ -141,7 +141,9 @@ def test_the_command_line_replaces_options_of_a_file(tmp_path):
             "[a]\nrandom_distribution=pareto:0.2:3\n",
             r"expected pareto:VALUE:PEAK with a peak from 0 to 1",
         ),
-        ("[a]\nzonemode=strided\n", r"zonemode: is 'strided'; expected zbd or none; strided zones are not"),
+        ("[a]\nzonemode=striped\n", r"zonemode: is 'striped'; expected one of none, zbd, strided"),
+        ("[a]\nzonemode=strided\n", r"zonesize: is missing; expected bytes, since zonemode is strided"),
+        ("[a]\nzonemode=zbd\nzoneskip=4k\n", r"jobs.fio:3: \[a\] zoneskip: is set; expected strided zones"),
         ("[a]\npercentile_list=x\n", r"percentile_list: is 'x'; expected at most 20 percentages"),
         ("[a]\nioengine=rdma\n", r"ioengine: is 'rdma': its commands are not those of a block device"),
         ("[a]\nkb_base=1000\n", r"kb_base: is refused: 4k is 4096 bytes, as in fio by default"),
@@ -174,6 +176,9 @@ def test_mistakes_of_files(tmp_path, text, message):
             "rw: is 'randwrite': a stream is only appended to; expected write, zonemode=zbd",
         ),
         ({"rw": "trim"}, "rw: is 'trim': zones are reset whole; expected --drive ssd for trims"),
+        ({"rw": "write", "zonesize": "8k"}, "zonesize: is set: a stream is written in order; expected"),
+        ({"zonesize": "6k"}, "zonesize: is 6144; expected a multiple of 4096, a logical block of small"),
+        ({"zonesize": "2m"}, "zonerange: is 2097152; expected at most size, 1048576"),
         ({"rw": "write:4k"}, "rw: is 'write:4k': a stream is written in order; expected no step"),
         ({"rw": "read:1k"}, "rw: is 'read:1k'; expected a step of a multiple of 4096, a logical block of"),
         ({"ba": "6k"}, "ba: is 6144; expected a multiple of 4096, a logical block of small"),

@@ -88,6 +88,8 @@ def _with_size(job: Job, room: int, block: int) -> Job:
     size -= size % block
     if size < job.bs.most:
         raise job.error("size", f"is {size}; expected at least bs, {job.bs.most}")
+    if job.strides and size < job.strides.range:
+        raise job.error("zonerange", f"is {job.strides.range}; expected at most size, {size}")
     return replace(job, size=size)
 
 
@@ -97,8 +99,10 @@ def _check_blocks(job: Job, block: int, what: str) -> None:
             raise job.error("bs", f"is {size}; expected a multiple of {block}, {what}")
     if job.rw.step % block:
         raise job.error("rw", f"is {job.rw.name!r}; expected a step of a multiple of {block}, {what}")
-    if job.align is not None and job.align % block:
-        raise job.error("ba", f"is {job.align}; expected a multiple of {block}, {what}")
+    zones = {"zonesize": job.zonesize, "zonerange": job.zonerange, "zoneskip": job.zoneskip}
+    for name, count in {"ba": job.align, **zones}.items():
+        if count is not None and count % block:
+            raise job.error(name, f"is {count}; expected a multiple of {block}, {what}")
 
 
 def queue_entries(jobs: Sequence[Job], config: FmsConfig, port: Port | None = None) -> int:
@@ -141,6 +145,8 @@ def _check_job(job: Job, config: FmsConfig, node: NodeTable) -> None:
         )  # fmt: skip
     if job.rw.step and job.rw.writes:
         raise job.error("rw", f"is {job.rw.name!r}: a stream is written in order; expected no step")
+    if job.strides and job.rw.writes:
+        raise job.error("zonesize", "is set: a stream is written in order; expected reads")
     stream = node.named(job.stream)
     for needed, access, verb in (
         (job.rw.reads, Access.READ, "read"),

@@ -59,7 +59,7 @@ IGNORED = _reasons({
     "random numbers: an order is repeatable, and follows from randseed":
         "randrepeat allrandrepeat random_generator",
     "limits of zones: the driver keeps those of the device":
-        "max_open_zones job_max_open_zones ignore_zone_limits read_beyond_wp zonesize zonecapacity",
+        "max_open_zones job_max_open_zones ignore_zone_limits read_beyond_wp zonecapacity",
 })  # fmt: skip
 """Options that are accepted and listed, with the reason."""
 
@@ -83,7 +83,7 @@ REFUSED = _reasons({
     "offsets are multiples of ba": "bs_unaligned offset_align",
     "a file is written from its begin": "file_append create_only",
     "zones are reset when all in them is dropped":
-        "zoneskip zonerange zone_reset_threshold zone_reset_frequency",
+        "zone_reset_threshold zone_reset_frequency",
     "reads and writes are reported apart": "unified_rw_reporting",
     "4k is 4096 bytes, as in fio by default": "kb_base",
     "verifications and copies by SCSI": "sg_write_mode",

@@ -49,6 +49,30 @@ class ExitWhat(Enum):
     ALL = "all"
 
 
+class ZoneMode(Enum):
+    """The meaning of zones: none, those of a zoned drive, or parts of a file with gaps between them."""
+
+    NONE = "none"
+    ZBD = "zbd"
+    STRIDED = "strided"
+
+
+@dataclass(frozen=True)
+class Strides:
+    """Strided zones, in bytes: after `size` bytes in a zone comes the next one, `pitch` behind.
+
+    The offsets in a zone are below `range`.
+    """
+
+    size: int
+    range: int
+    skip: int
+
+    @property
+    def pitch(self) -> int:
+        return self.range + self.skip
+
+
 @dataclass(frozen=True)
 class Job:
     """A job with the options of its section; the names are fio's, but for `stream` and `port`.
@@ -64,6 +88,7 @@ class Job:
     - stonewall: the job begins when all jobs before it have ended; wait_for: all of this name.
     - flow: commands in proportion to those of the other jobs with its `flow_id`; 0: as many as it can.
     - align: bytes that random offsets are multiples of; None: the least of `bs`.
+    - zonesize, zonerange, zoneskip: of strided zones.
     - same_offset: all commands of a random offset go to it; else they follow each other.
     - place: where the job comes from, and places: where its options do, for messages.
     - ignored: options without a meaning here.
@@ -113,7 +138,10 @@ class Job:
     wait_for: str = ""
     flow: int = 0
     flow_id: int = 0
-    zoned: bool = False
+    zonemode: ZoneMode | None = None
+    zonesize: int | None = None
+    zonerange: int | None = None
+    zoneskip: int = 0
     percentile_list: tuple[float, ...] = PERCENTILES
     place: str = field(default=COMMAND_LINE, compare=False)
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -128,6 +156,17 @@ class Job:
         """Bytes of the file, of a job whose size is set."""
         assert isinstance(self.size, int)
         return self.size
+
+    @property
+    def zoned(self) -> bool:
+        return self.zonemode is ZoneMode.ZBD
+
+    @property
+    def strides(self) -> Strides | None:
+        """The strided zones; as in fio `zonesize` alone makes them."""
+        if self.zonesize is None or self.zonemode not in (None, ZoneMode.STRIDED):
+            return None
+        return Strides(self.zonesize, self.zonerange or self.zonesize, self.zoneskip)
 
     @property
     def least_bs(self) -> int:

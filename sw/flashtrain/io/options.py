@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from flashtrain.spec import Port
 
 from .block_sizes import fixed, ranged, split
 from .errors import JobError
-from .job import ExitWhat, Job, Rates, Share
+from .job import ExitWhat, Job, Rates, Share, ZoneMode
 from .offsets import distribution
 from .patterns import pattern
 from .units import ValueMistake, byte_count, flag, integer, size_bytes, time_in
@@ -86,23 +87,22 @@ def _identical(text: str) -> bool:
     return text == "identical"
 
 
-def _exit_what(text: str) -> ExitWhat:
-    try:
-        return ExitWhat(text)
-    except ValueError:
-        raise ValueMistake(f"one of {', '.join(each.value for each in ExitWhat)}") from None
-
-
 def _poisson(text: str) -> bool:
     if text not in ("linear", "poisson"):
         raise ValueMistake("linear or poisson")
     return text == "poisson"
 
 
-def _zoned(text: str) -> bool:
-    if text not in ("none", "zbd"):
-        raise ValueMistake("zbd or none; strided zones are not supported")
-    return text == "zbd"
+def _one_of(kind: type[Enum]) -> Callable[[str], Enum]:
+    """The kind of members of an enumeration, by their values."""
+
+    def member(text: str) -> Enum:
+        try:
+            return kind(text)
+        except ValueError:
+            raise ValueMistake(f"one of {', '.join(str(each.value) for each in kind)}") from None
+
+    return member
 
 
 def _percentiles(text: str) -> tuple[float, ...]:
@@ -195,9 +195,12 @@ OPTIONS = {
         Option("new_group", "1", "begin a new group of reports", flag, swept=False),
         Option("group_reporting", "1", "one report for all jobs of a group", flag, swept=False),
         Option("exitall", "1", "end all jobs of a group with the first that ends", flag, swept=False),
-        Option("zonemode", "MODE", "zbd, or none", _zoned, "zoned", swept=False),
+        Option("zonemode", "MODE", "zbd, strided or none", _one_of(ZoneMode), swept=False),
+        Option("zonesize", "SIZE", "bytes that move in a strided zone before the next one", size_bytes),
+        Option("zonerange", "SIZE", "bytes of a strided zone (default: zonesize)", size_bytes),
+        Option("zoneskip", "SIZE", "bytes between strided zones", byte_count),
         Option("wait_for", "NAME", "begin when all jobs of this name have ended", _text, swept=False),
-        Option("exit_what", "WHICH", "what exitall ends: group, stonewall or all", _exit_what, swept=False),
+        Option("exit_what", "WHICH", "ended by exitall: group, stonewall or all", _one_of(ExitWhat), swept=False),
         Option("flow", "N", "commands in proportion to those of the other jobs", integer(0, 10**6)),
         Option("flow_id", "N", "jobs in proportion to each other", integer(0, 10**6), swept=False),
         Option("ba", "SIZE", "random offsets are its multiples (default: the least bs)", size_bytes, "align"),
@@ -216,6 +219,10 @@ def job_of(values: Mapping[str, Any], **more: Any) -> Job:
     job = replace(job, size=None if job.fill_device else size)
     if isinstance(job.size, int) and job.size < job.bs.most:
         raise job.error("size", f"is {job.size}; expected at least bs, {job.bs.most}")
+    if job.zonemode is ZoneMode.STRIDED and job.zonesize is None:
+        raise job.error("zonesize", "is missing; expected bytes, since zonemode is strided")
+    if job.zoneskip and job.strides is None:
+        raise job.error("zoneskip", "is set; expected strided zones, with a zonesize")
     if job.time_based and job.runtime is None:
         raise job.error("runtime", "is missing; expected a time, since time_based is set")
     return job

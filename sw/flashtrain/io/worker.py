@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 
 from .drive import Drive, Operation
-from .job import Job
+from .job import Job, Strides
 from .offsets import MOST_PERMUTED, permutations
 from .patterns import Direction
 from .samples import Samples, Window
@@ -182,7 +182,10 @@ class Worker:
         if self.job.number_ios is not None and sum(self._issued.values()) >= self.job.number_ios:
             return True
         again = self.job.time_based and self._timed
-        return not again and sum(self._moved.values()) + self.job.least_bs > self.job.bytes_moved
+        done = sum(self._moved.values())
+        if self.job.strides is not None:  # as in fio what is left out counts
+            done += done // self.job.strides.size * self.job.strides.skip
+        return not again and done + self.job.least_bs > self.job.bytes_moved
 
     def _needs_flush(self, now: int) -> bool:
         """Whether `fsync` or `end_fsync` asks for a flush in the place of the next command."""
@@ -226,6 +229,8 @@ class Worker:
         """The first block of the next command; sequences begin again where the next one does not fit."""
         job = self.job
         is_random = job.rw.random and (direction is Direction.READ or self._drive.in_place)
+        if job.strides is not None:
+            return self._in_zone(job.strides, direction, is_random)
         if (
             is_random
             and self._issued[direction] % job.rw.run == 0
@@ -240,6 +245,15 @@ class Worker:
         first = self._in_sequence(self._sequence[direction], size)
         self._sequence[direction] = first + size
         return first
+
+    def _in_zone(self, strides: Strides, direction: Direction, is_random: bool) -> int:
+        """The first block of a command in a strided zone; behind the last zone comes the first."""
+        zone, within = divmod(self._moved[direction], strides.size)
+        zones = (self.job.bytes - strides.range) // strides.pitch + 1
+        if is_random:
+            units = max(1, strides.range // (self._unit * self._block))
+            within = int(self._random.integers(units)) * self._unit * self._block
+        return (zone % zones * strides.pitch + within % strides.range) // self._block
 
     def _in_sequence(self, end: int, size: int) -> int:
         """The first block behind `end`, that of the command before; a negative step begins at the end."""
