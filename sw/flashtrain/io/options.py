@@ -200,7 +200,7 @@ OPTIONS = {
         Option("zonerange", "SIZE", "bytes of a strided zone (default: zonesize)", size_bytes),
         Option("zoneskip", "SIZE", "bytes between strided zones", byte_count),
         Option("wait_for", "NAME", "begin when all jobs of this name have ended", _text, swept=False),
-        Option("exit_what", "WHICH", "ended by exitall: group, stonewall or all", _one_of(ExitWhat), swept=False),
+        Option("exit_what", "WHICH", "group, stonewall or all", _one_of(ExitWhat), swept=False),
         Option("flow", "N", "commands in proportion to those of the other jobs", integer(0, 10**6)),
         Option("flow_id", "N", "jobs in proportion to each other", integer(0, 10**6), swept=False),
         Option("ba", "SIZE", "random offsets are its multiples (default: the least bs)", size_bytes, "align"),
