@@ -227,7 +227,14 @@ def test_properties_belong_to_the_admin_queue(host):
 
 @pytest.mark.parametrize(
     "change, field",
-    [({"entries": 31}, 44), ({"attributes": 0x10}, 46), ({"host_end": False}, 512 | 1 << 16)],
+    [
+        ({"entries": 31}, 44),
+        ({"attributes": 0x10}, 46),
+        ({"host": b"n" * 512}, 512 | 1 << 16),
+        ({"host": b"nqn.2014-08.org.example:\xff".ljust(512, b"\0")}, 512 | 1 << 16),
+        ({"host": "nqn.\u0662\u0660\u0661\u0664-08.org.example:a".encode().ljust(512, b"\0")}, 512 | 1 << 16),
+    ],
+    ids=["entries", "attributes", "no-end", "no-utf-8", "other-digits"],
 )
 def test_a_connect_that_is_no_connect(target, change, field):
     entry, data = connect_command(0, change.get("entries", 32), 0xFFFF, DEFAULT_NQN, DEFAULT_HOST, 0, False)
@@ -235,8 +242,8 @@ def test_a_connect_that_is_no_connect(target, change, field):
         raw = bytearray(entry.fields)
         raw[6] = change["attributes"]
         entry = fabrics(FabricsType.CONNECT, bytes(raw))
-    if "host_end" in change:
-        data = data[:512] + b"n" * 512
+    if "host" in change:
+        data = data[:512] + change["host"]
     with socket.create_connection(target.address) as sock:
         answer = ClientQueue(sock).execute(entry, data).answer
     assert (answer.status, answer.result) == (0x182, field)

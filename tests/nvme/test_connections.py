@@ -1,5 +1,6 @@
 """Wrong PDUs, half connections, connections that come and go, and hosts that never read."""
 
+import asyncio
 import resource
 import socket
 import struct
@@ -281,6 +282,25 @@ def test_a_host_that_never_reads():
             time.sleep(0.05)
         assert target.connections() == 3
         greedy.close()
+
+
+def test_connections_end_at_once():
+    """The host of one of them reads nothing of what is on its way to it."""
+    with served() as target, target.host(host=HOST) as host:
+        for number in range(8):
+            host.write(1, number * 256, bytes(256 * BLOCK))
+        for number in range(32):
+            entry = read_command(1, number % 8 * 256, 256, BLOCK)
+            host.io[0].socket.sendall(capsule(entry._replace(cid=number)))
+        time.sleep(0.3)
+        assert target.run(ended_connections(target)) == 0
+
+
+async def ended_connections(target: Served) -> int:
+    """The connections that are left a moment after the end of all."""
+    target.target.end_connections()
+    await asyncio.sleep(0.1)
+    return target.target.connections
 
 
 def test_a_terminating_host(target):

@@ -103,7 +103,12 @@ async def _serve(device: Device, settings: Settings, seconds: float | None, cons
             console.step("loss of power")
             task = loop.create_task(target.lose_power())
             losses.add(task)
-            task.add_done_callback(lambda task: console.step("recovered"))
+            task.add_done_callback(recovered)
+
+        def recovered(task: asyncio.Task[None]) -> None:
+            losses.discard(task)
+            if not task.cancelled() and task.exception() is None:  # else the target has said why
+                console.step("recovered")
 
         loop.add_signal_handler(signal.SIGUSR1, lose_power)
         for one in target.subsystem.namespaces.values():

@@ -15,6 +15,10 @@ class ProtocolError(NvmeError):
     """The other side ended the connection, or sent bytes that are no PDU of the transport."""
 
 
+class DeviceStopped(NvmeError):
+    """The controller reports a fatal status (CSTS.CFS): its device has stopped."""
+
+
 class CommandFailed(NvmeError):
     """The controller answered a command with another status than success."""
 

@@ -6,7 +6,7 @@ import time
 from types import TracebackType
 from typing import Self
 
-from flashtrain.nvme.errors import CommandFailed, ProtocolError
+from flashtrain.nvme.errors import CommandFailed, DeviceStopped, ProtocolError
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from flashtrain.nvme.wire.pdu import Flags
 from flashtrain.spec import Opcode
@@ -20,6 +20,8 @@ _CAPABILITIES, _CONFIGURATION, _STATUS = 0x00, 0x14, 0x1C
 _LEAST_ADMIN_ENTRIES = 32
 _ENABLE = 0x0046_0061  # I/O command sets, entries of 64 and 16 bytes
 _SHUTDOWN = 1 << 14
+_FATAL, _SHUTDOWN_DONE = 1 << 1, 2 << 2
+"""CSTS.CFS, and the value of CSTS.SHST when a shutdown is complete."""
 _BETWEEN_LOOKS_SECONDS = 0.002
 BLOCK_EXPONENTS = range(9, 17)
 """Powers of two that the bytes of a logical block may be."""
@@ -82,11 +84,13 @@ class Host:
             queue.close()
 
     def shutdown(self) -> None:
-        """Ask for an orderly end, and wait until it is recorded."""
+        """Ask for an orderly end, and wait until it is recorded; :class:`DeviceStopped` if it cannot be."""
         seconds = (self.get_property(_CAPABILITIES, eight=True) >> 24 & 0xFF) / 2  # CAP.TO
         end = time.monotonic() + seconds
         self.set_property(_CONFIGURATION, _ENABLE | _SHUTDOWN)
-        while self.get_property(_STATUS) >> 2 & 3 != 2:
+        while (status := self.get_property(_STATUS)) & 3 << 2 != _SHUTDOWN_DONE:
+            if status & _FATAL:
+                raise DeviceStopped("the controller's status is fatal: no orderly end is recorded")
             if time.monotonic() > end:
                 raise TimeoutError(f"the target has recorded no orderly end in {seconds:g} s, as it promises")
             time.sleep(_BETWEEN_LOOKS_SECONDS)

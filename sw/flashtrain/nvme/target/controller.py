@@ -146,17 +146,21 @@ class Controller:
             self.connections.pop(queue).close()
 
     def _shut_down(self) -> None:
-        """CC.SHN: the device records an orderly end; CSTS says so when it has."""
+        """CC.SHN: the device records an orderly end; CSTS says so when it has, and CFS if it cannot."""
         self._ready = self._ready & ~Ready.SHUTDOWN_DONE | Ready.SHUTDOWN_BUSY
         future = self.subsystem.record_end(self)
 
-        def done(_: object) -> None:
+        def done() -> None:
             self._ready = self._ready & ~Ready.SHUTDOWN_BUSY | Ready.SHUTDOWN_DONE
 
+        def recorded(end: "asyncio.Future[None]") -> None:
+            if not end.cancelled() and end.exception() is None:
+                done()
+
         if future is None:
-            done(None)
+            done()
         else:
-            future.add_done_callback(done)
+            future.add_done_callback(recorded)
 
     # Connections.
 

@@ -26,7 +26,8 @@ _SLICE_CYCLES = 10_000
 class DeviceThread:
     """Runs jobs on the HOST port of a device, many at once, outside of the event loop.
 
-    - fault: the error after which the device has stopped; all jobs end with INTERNAL_ERROR from then on.
+    - fault: the error after which the device has stopped, else None. All jobs end with INTERNAL_ERROR then,
+      until a loss of power from which the device recovers.
     """
 
     def __init__(self, device: Device, say: Callable[[str], None]) -> None:
@@ -81,14 +82,14 @@ class DeviceThread:
         return await asyncio.wrap_future(self.call(function))
 
     def record_end(self) -> "Future[None]":
-        """Record an orderly end, once all jobs are done; the next change goes on from it."""
+        """Record an orderly end, once all commands are done; the next change goes on from it."""
 
         def end(device: Device) -> None:
             if not self._at_rest:
                 device.record_end()
                 self._at_rest = True
 
-        return self.call(end)
+        return self._call_or_stop(end)
 
     def lose_power(self) -> "Future[None]":
         """Switch the device off and on at once, and recover it; jobs in flight are lost."""
@@ -97,8 +98,21 @@ class DeviceThread:
             device.link.power_cycle()
             device.recover()
             self._at_rest = False
+            self.fault = None
 
-        return self.call(lose)
+        return self._call_or_stop(lose)
+
+    def _call_or_stop(self, function: Callable[[Device], None]) -> "Future[None]":
+        """As :meth:`call`, for a function whose failure stops the device."""
+
+        def run(device: Device) -> None:
+            try:
+                function(device)
+            except Exception as error:
+                self._fail(error)
+                raise
+
+        return self.call(run)
 
     def _run(self) -> None:
         while not self._ended:
@@ -107,8 +121,11 @@ class DeviceThread:
             self._wake.clear()
             try:
                 self._take_new()
-                self._start_waiting()
-                self._advance()
+                if self.fault is None:
+                    self._start_waiting()
+                    self._advance()
+                else:
+                    self._end_all()
             except Exception as error:  # whatever it is: hosts get an answer, and the log has the reason
                 self._fail(error)
             self._deliver()
@@ -134,11 +151,11 @@ class DeviceThread:
             if job.blocks and job.region is None:
                 self._end(job, Reply(TargetStatus.INTERNAL_ERROR))
                 continue
+            self._running.add(job)  # before anything that may fail: whatever happens, it gets an answer
             if job.effect is Effect.CHANGES and self._at_rest:
                 self._at_rest = False
                 self.device.record_use()
             job.steps = job.start(_NOTHING if job.region is None else self._space(job.region))
-            self._running.add(job)
             started.append(job)
         self._step(started)
 
@@ -192,6 +209,9 @@ class DeviceThread:
             line = f"the device has stopped: {type(error).__name__}: {error}"
             self._loop.call_soon_threadsafe(self._say, line)
         self.fault = error
+        self._end_all()
+
+    def _end_all(self) -> None:
         jobs = [*self._running, *self._waiting]
         self._running.clear()
         self._waiting.clear()

@@ -264,9 +264,12 @@ def _parse(entry: Entry, data: bytes) -> _Request:
 
 
 def _name(raw: bytes) -> str:
-    """A name that ends by a NUL; without one it is no name."""
+    """The name in UTF-8 that a NUL ends, or an empty one: two hosts must not share a name."""
     name, end, _ = raw.partition(b"\0")
-    return name.decode("utf-8", "replace") if end else ""
+    try:
+        return name.decode() if end else ""
+    except UnicodeDecodeError:
+        return ""
 
 
 def _invalid(field: int, in_data: bool = False) -> Reply:

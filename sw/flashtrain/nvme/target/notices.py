@@ -15,7 +15,7 @@ class Notice(Enum):
     TURNED_AWAY = "connections ended for others that came in", 1
     OVERDUE = "connections ended for their silence", 1
     WRONG_PDU = "connections ended for wrong PDUs", 4
-    FULL = "controllers too many", 1
+    FULL = "hosts for which there was no controller", 1
     CONTROLLER = "controllers", 16
     KEEP_ALIVE = "hosts silent beyond their keep-alive time", 4
     REPEATED = "refused commands sent again", 4

@@ -30,7 +30,7 @@ class Queue:
     """The queue behind one connection: none until its host is admitted, then the admin or an I/O queue.
 
     - controller: to which the queue belongs; None until the host is admitted.
-    - connected: the answer to a Connect whose host has to prove its secret first; else None.
+    - connected: the answer to its Connect; None until that is accepted.
 
     Memory is bounded: commands whose data would exceed a limit wait, as all do while the host takes no data,
     the refused ones, too.

@@ -66,7 +66,7 @@ class Target:
         for controller in list(self.subsystem.controllers.values()):
             controller.end()
         for queue in list(self._fabrics.open):
-            queue.close()
+            queue.abort_connection()  # a host that reads nothing would keep it open
 
     async def lose_power(self) -> None:
         """Cut the device's power: all connections end, and the device recovers before others begin."""

@@ -5,7 +5,7 @@ import re
 from flashtrain.nvme.errors import ServeError
 
 MOST_BYTES = 223
-_FORM = re.compile(r"nqn\.\d{4}-(0[1-9]|1[0-2])\.[^\s:]+(:.+)?")
+_FORM = re.compile(r"nqn\.[0-9]{4}-(0[1-9]|1[0-2])\.[^\s:]+(:.+)?")
 
 
 def is_nqn(text: str) -> bool:
