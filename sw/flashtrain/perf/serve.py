@@ -3,20 +3,18 @@
 Target and client are processes of their own on this machine, and the loopback is between them.
 """
 
-import asyncio
-import multiprocessing
 import random
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from functools import partial
 from typing import NamedTuple
 
 from flashtrain.host import open_device
 from flashtrain.nvme.client.host import Host, data_command, read_command
 from flashtrain.nvme.client.queue import ClientQueue
-from flashtrain.nvme.target.server import Target
+from flashtrain.nvme.target.process import TargetProcess, target_process
 from flashtrain.nvme.target.settings import DEFAULT_NQN, LOOPBACK, Settings
 from flashtrain.spec import Opcode, preset
 from flashtrain.spec.streams import SERVE_NODE
@@ -67,15 +65,14 @@ class _ProcessorTime(NamedTuple):
 
 @dataclass(frozen=True)
 class _Served:
-    """A host, and the pipe to the process of its target."""
+    """A host and its target."""
 
     host: Host
-    pipe: Connection
+    target: TargetProcess[float]
 
     def processor_time(self) -> "_ProcessorTime":
         """Seconds that target and client have computed."""
-        self.pipe.send(None)
-        return _ProcessorTime(self.pipe.recv(), time.process_time())
+        return _ProcessorTime(self.target.ask(), time.process_time())
 
 
 def serve_throughput(name: str, quick: bool) -> Measurement:
@@ -150,38 +147,14 @@ def _take(queue: ClientQueue) -> None:
 @contextmanager
 def _served(name: str) -> Iterator[_Served]:
     """A host of a target with this preset, in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(name, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        try:
-            port = ours.recv()
-        except EOFError:
-            raise BenchmarkError("the target has not started") from None
-        with Host((LOOPBACK, port), DEFAULT_NQN) as host:
-            yield _Served(host, ours)
-    finally:
-        ours.close()
-        process.join()
+    opener = partial(open_device, name, node=SERVE_NODE, memory_bytes=MEMORY_BYTES)
+    with (
+        target_process(opener, Settings(port=0), _computed) as target,
+        Host((LOOPBACK, target.port), DEFAULT_NQN) as host,
+    ):
+        yield _Served(host, target)
 
 
-def _answer(asked: Connection) -> None:
-    """Send the processor time of this process whenever it is asked for, until the end of the pipe."""
-    with suppress(EOFError, OSError):
-        while True:
-            asked.recv()
-            asked.send(time.process_time())
-
-
-def _serve(name: str, ended: Connection) -> None:
-    """Serve until the other end of the pipe is closed."""
-
-    async def serve() -> None:
-        async with Target(device, Settings(port=0)) as target:
-            ended.send(target.port)
-            await asyncio.to_thread(_answer, ended)
-
-    with open_device(name, node=SERVE_NODE, memory_bytes=MEMORY_BYTES) as device:
-        asyncio.run(serve())
+def _computed(*_: object) -> float:
+    """Seconds that this process has computed."""
+    return time.process_time()

@@ -1,14 +1,12 @@
 """A campaign of abuse: peers without the secret, a host with it, and a target in a process of its own."""
 
-import asyncio
-import multiprocessing
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +14,7 @@ from flashtrain.host import LinkFactory, open_device
 from flashtrain.nvme.client.authentication import Offer
 from flashtrain.nvme.client.host import Host
 from flashtrain.nvme.errors import NvmeError
+from flashtrain.nvme.target.process import TargetProcess, target_process
 from flashtrain.nvme.target.server import Target
 from flashtrain.nvme.target.settings import DEFAULT_NQN, LOOPBACK, Settings
 from flashtrain.nvme.wire.dhchap import make_secret
@@ -73,30 +72,33 @@ def abuse(
     minute.
     """
     endured = Endured()
-    with _served(name, link, stalled_seconds) as (port, pipe):
-        all_peers = [Peer((LOOPBACK, port), DEFAULT_NQN, random.Random(seed + n)) for n in range(peers)]
-        ended = threading.Event()
-        threads = [threading.Thread(target=_run, args=(peer, ended, not seconds)) for peer in all_peers]
-        for thread in threads:
-            thread.start()
+    opener = partial(open_device, name, link, SERVE_NODE)
+    settings = Settings(port=0, secret=_SECRET, stalled_seconds=stalled_seconds)
+    with target_process(opener, settings, _counts) as target, ThreadPoolExecutor(peers) as pool:
+        address, ended = (LOOPBACK, target.port), threading.Event()
+        all_peers = [Peer(address, DEFAULT_NQN, random.Random(seed + n)) for n in range(peers)]
         try:
+            running = [pool.submit(_run, peer, ended, not seconds) for peer in all_peers]
             until, minutes = time.monotonic() + seconds, time.monotonic()
             while time.monotonic() < until or sum(peer.dialogues for peer in all_peers) < dialogues:
-                _use((LOOPBACK, port), name, random.Random(seed + endured.operations), endured, seed)
+                _use(address, name, random.Random(seed + endured.operations), endured, seed)
+                for peer in running:
+                    if peer.done():
+                        peer.result()  # raises: a peer runs until the end
                 if time.monotonic() > minutes:
                     minutes += 60
                     done = sum(peer.dialogues for peer in all_peers)
-                    progress(f"{endured.operations} operations, {done} authentications, {_counts(pipe)}")
+                    progress(f"{endured.operations} operations, {done} authentications, {target.ask()}")
         finally:
             ended.set()
-            for thread in threads:
-                thread.join()
+        for peer in running:
+            peer.result()
         endured.connections = sum(peer.connections for peer in all_peers)
         endured.dialogues = sum(peer.dialogues for peer in all_peers)
         if any(peer.admitted for peer in all_peers):
             raise Abused(f"seed {seed}: a peer without the secret was let in")
-        endured.gone_seconds = _gone(pipe, stalled_seconds + 10, seed)
-        endured.counts = _counts(pipe)
+        endured.gone_seconds = _gone(target, stalled_seconds + 10, seed)
+        endured.counts = target.ask()
     if endured.counts.fault:
         raise Abused(f"seed {seed}: the device has stopped: {endured.counts.fault}")
     return endured
@@ -133,11 +135,11 @@ def _use(address: tuple[str, int], name: str, rng: random.Random, endured: Endur
         raise Abused(f"seed {seed}: the host with the secret: {error}") from error
 
 
-def _gone(pipe: Connection, seconds: float, seed: int) -> float:
+def _gone(target: TargetProcess[Counts], seconds: float, seed: int) -> float:
     """The seconds until the target has no connections and no controllers any more."""
     started = time.monotonic()
     while True:
-        counts = _counts(pipe)
+        counts = target.ask()
         if not (counts.connections or counts.controllers):
             return time.monotonic() - started
         if time.monotonic() > started + seconds:
@@ -145,60 +147,14 @@ def _gone(pipe: Connection, seconds: float, seed: int) -> float:
         time.sleep(0.2)
 
 
-def _counts(pipe: Connection) -> Counts:
-    pipe.send(None)
-    return pipe.recv()
-
-
-@contextmanager
-def _served(name: str, link: LinkFactory, stalled_seconds: float) -> Iterator[tuple[int, Connection]]:
-    """The port of a target in a process of its own, and a pipe for its counts."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(name, link, stalled_seconds, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        try:
-            port = ours.recv()
-        except EOFError:
-            raise Abused("the target has not started") from None
-        yield port, ours
-    finally:
-        ours.close()
-        process.join()
-
-
-def _serve(name: str, link: LinkFactory, stalled_seconds: float, asked: Connection) -> None:
-    """Serve until the other end of the pipe is closed, and send the counts when they are asked for."""
-    lines: list[str] = []
-
-    async def serve() -> None:
-        settings = Settings(port=0, secret=_SECRET, stalled_seconds=stalled_seconds)
-        async with Target(device, settings, lines.append) as target:
-            asked.send(target.port)
-            while await asyncio.to_thread(_is_asked, asked):
-                fault = target.subsystem.fault
-                asked.send(
-                    Counts(
-                        target.connections, len(target.subsystem.controllers), len(lines),
-                        _most_memory(), str(fault or ""),
-                    )
-                )  # fmt: skip
-
-    with open_device(name, link, SERVE_NODE) as device:
-        asyncio.run(serve())
+def _counts(target: Target, lines: Sequence[str]) -> Counts:
+    return Counts(
+        target.connections, len(target.subsystem.controllers), len(lines), _most_memory(),
+        str(target.subsystem.fault or ""),
+    )  # fmt: skip
 
 
 def _most_memory() -> int:
     """The most bytes of memory of this process. In `ru_maxrss` its parent counts, from before `exec`."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
-
-
-def _is_asked(asked: Connection) -> bool:
-    try:
-        asked.recv()
-    except (EOFError, OSError):
-        return False
-    return True
