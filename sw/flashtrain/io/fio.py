@@ -1,7 +1,8 @@
 """The options of fio: those that have a meaning here, those that have none, and those that are refused.
 
 `flashtrain io` accepts an option without a meaning and lists it. It refuses what it cannot do, unless the
-option is set to 0 or `none`. The names are those of fio 3.33 (`fio --cmdhelp=all`).
+option is set to 0 or `none`. The names are those of fio 3.33 (`fio --cmdhelp=all`), and some that
+later ones have added.
 `python -m flashtrain.io.fio` prints the table of docs/io.md.
 """
 
@@ -37,7 +38,7 @@ IGNORED = _reasons({
         "readfua writefua invalidate pre_read cuda_io sync_file_range write_barrier write_hint "
         "fadvise_hint stat_type uri thp gpu_dev_ids stream_id flow_sleep",
     "priorities of commands: the drives have none":
-        "prio prioclass cmdprio cmdprio_percentage cmdprio_class cmdprio_bssplit",
+        "prio prioclass priohint cmdprio cmdprio_percentage cmdprio_class cmdprio_bssplit cmdprio_hint",
     "files of an operating system":
         "directory filename_format unique_filename lockfile nrfiles file_service_type openfiles "
         "fallocate overwrite create_serialize create_fsync create_on_open allow_file_create "
@@ -48,14 +49,16 @@ IGNORED = _reasons({
         "iopsavgtime write_bw_log write_lat_log write_iops_log write_hist_log log_avg_msec log_hist_msec "
         "log_hist_coarseness log_max_value log_offset log_prio log_compression log_compression_cpus "
         "log_store_compressed log_unix_epoch log_alternate_epoch log_alternate_epoch_clock_id log_entries "
-        "per_job_logs block_error_percentiles error_dump rate_cycle rate_ignore_thinktime eta",
+        "log_window_value log_issue_time per_job_logs block_error_percentiles error_dump "
+        "rate_cycle rate_ignore_thinktime eta",
     "contents of blocks: they are random, or those of verify":
         "verify_pattern zero_buffers refill_buffers scramble_buffers buffer_pattern "
         "buffer_compress_percentage buffer_compress_chunk dedupe_percentage dedupe_mode "
         "dedupe_working_set_percentage dedupe_global",
     "how fio checks: contents are checked whole, when they are read and at the end":
         "verify_fatal verify_dump verify_async verify_async_cpus verify_interval verify_offset "
-        "experimental_verify verify_state_save verify_backlog verify_backlog_batch serialize_overlap",
+        "verify_write_sequence verify_header_seed experimental_verify verify_state_save "
+        "verify_backlog verify_backlog_batch serialize_overlap",
     "random numbers: an order is repeatable, and follows from randseed":
         "randrepeat allrandrepeat random_generator",
     "limits of zones: the driver keeps those of the device":
@@ -76,7 +79,10 @@ REFUSED = _reasons({
     "the first error of a command ends the run": "continue_on_error ignore_error exitall_on_error",
     "jobs of a flow stay within a command of each other": "flow_watermark",
     "the depth of a job is fixed; --sweep iodepth=1..64 shows what each depth gives":
-        "latency_target latency_window latency_percentile latency_run max_latency",
+        "iodepth_mode latency_target latency_window latency_percentile latency_run max_latency",
+    "offsets of random_distribution": "random_sequence_stride sprandom spr_op spr_num_regions spr_cs",
+    "the drives have no streams of placement":
+        "fdp fdp_pli fdp_pli_select plid_select plids dataplacement dp_scheme",
     "a rate is an upper limit": "rate_min rate_iops_min",
     "a run ends by size, number_ios or runtime":
         "steadystate steadystate_duration steadystate_ramp_time thinktime_iotime",
