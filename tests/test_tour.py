@@ -1,4 +1,4 @@
-"""One append passes the files that docs/design.md lists, and few of them."""
+"""One append passes the files that docs/block-diagram.md lists, and few of them."""
 
 from flashtrain.spec import preset
 from tests.tour import (

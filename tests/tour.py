@@ -1,4 +1,4 @@
-"""The tour of one append: the files that it passes, in the order in which docs/design.md lists them.
+"""The tour of one append: the files that it passes, in the order in which docs/block-diagram.md lists them.
 
 - Host and Link: the Python files whose code runs from the call of `append_async` to its result, measured.
 - Link: the C++ of the RTL Link beside the generated models, without `ASIDE`: openings and traces.
@@ -25,8 +25,8 @@ from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig, Port
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "design.md"
-TITLE, PASSED_BY = "### One append", "#### Not on the way"
+PAGE = ROOT / "docs" / "block-diagram.md"
+TITLE, PASSED_BY = "## One append", "### Not on the way"
 SIM = ROOT / "sim" / "flashtrain" / "sim"
 MOST_FILES = 60
 ASIDE = (

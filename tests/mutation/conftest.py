@@ -15,6 +15,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if name == ROW and report.when == "call"
     ]
     if rows:
-        terminalreporter.section("planted faults (docs/verification.md)")
+        terminalreporter.section("planted faults (docs/proofs.md)")
         for row in ["| Fault | Outcome | By | Seconds |", "|---|---|---|---|", *sorted(rows)]:
             terminalreporter.write_line(row)

@@ -1,4 +1,4 @@
-"""The block diagram in docs/design.md is that of the tree."""
+"""The block diagram in docs/block-diagram.md is that of the tree."""
 
 from pathlib import Path
 

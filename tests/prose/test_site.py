@@ -58,6 +58,16 @@ def test_links_of_a_page_outside(page):
         assert not heading or heading in slugs, f"{target}#{heading}"
 
 
+LISTS = {"block-diagram.md"}
+"""Pages that are generated, or compared line by line with the tree."""
+
+
+def test_pages_are_read_at_a_sitting():
+    pages = {page.name: page.stat().st_size for page in (ROOT / "docs").glob("*.md")}
+    assert not {name: size for name, size in pages.items() if size > 25_000 and name not in LISTS}
+    assert (ROOT / "README.md").stat().st_size <= 5_000
+
+
 def test_tutorial_has_the_example():
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

@@ -29,7 +29,7 @@ from .zones.zones import Zones
 
 
 class FrontEnd(wiring.Component):
-    """Takes commands from the queues to the channels, and answers back. `docs/design.md` follows one.
+    """Takes commands from the queues to the channels, and answers back. `docs/block-diagram.md` follows one.
 
     While the controller is disabled everything but the register file and the AXI guards is held in reset, the
     channels too (`EnableSequencer`).

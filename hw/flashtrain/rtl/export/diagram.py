@@ -1,11 +1,11 @@
-"""The block diagram in docs/design.md, of the tree: `python -m flashtrain.rtl.export.diagram` writes it."""
+"""The block diagram in docs/block-diagram.md, of the tree: `python -m flashtrain.rtl.export.diagram` writes it."""
 
 import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-PAGE = Path("docs/design.md")
+PAGE = Path("docs/block-diagram.md")
 TREE = Path("hw/flashtrain/rtl")
 BEGIN = "<!-- begin: python -m flashtrain.rtl.export.diagram -->"
 END = "<!-- end -->"
