@@ -1,4 +1,4 @@
-"""The block diagram in docs/block-diagram.md, of the tree: `python -m flashtrain.rtl.export.diagram` writes it."""
+"""The block diagram in docs/block-diagram.md: `python -m flashtrain.rtl.export.diagram` writes it."""
 
 import ast
 import re
