@@ -9,7 +9,10 @@ from flashtrain.linux.run import DEVICES, Device, run, table
 from flashtrain.spec.errors import ToolError
 
 FOLDER = Path("build/linux")
-SHORT = ("discover", "connect", "identify", "report", "append", "states", "refusals", "disconnect")
+SHORT = (
+    "discover", "connect", "identify", "report", "append", "states", "refusals", "admin", "neighbour",
+    "disconnect",
+)  # fmt: skip
 
 
 def _packages() -> Packages:

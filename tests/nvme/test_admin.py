@@ -195,6 +195,7 @@ def test_pages_and_features_are_those_that_are_listed(host):
             served_page = False
         assert served_page == bool(listed[page] & 1), page
     features = struct.unpack_from("<256I", host.log_page(0x12, 1024))
+    assert features[5] >> 20 == 1 and features[4] >> 20 == 2  # scope: a namespace, the controller
     for feature in range(256):
         status = get_feature(host, feature, nsid=1 if feature == 5 else 0).status if feature != 0x81 else 0
         assert (status == 0) == bool(features[feature] & 1), feature

@@ -1,4 +1,4 @@
-"""The whole test: a device, the machine, its steps, and what the target has seen."""
+"""The whole test: a device and its neighbour, the machine, its steps, and what the target has seen."""
 
 import re
 import sys
@@ -34,6 +34,9 @@ class Device:
 
 MOST_SECONDS = 240.0
 """A machine that takes longer hangs, and is ended."""
+
+NEIGHBOUR = ("--preset", "small", "--link", "functional", "--nqn", "nqn.2025-01.example.flashtrain:neighbour")
+"""The target of a second device of the machine."""
 
 DEVICES = (Device("small", "rtl", 1, 400), Device("behemoth", "functional", 4, 4000))
 
@@ -77,8 +80,11 @@ def run(
     settings = f"ZONE_SECTORS={sectors}\nBYTES={device.megabytes}m\nLOOP_BLOCKS={device.loop}\n"
     initramfs = folder / f"{device.preset}.cpio"
     write_initramfs(packages, settings, initramfs, names)
-    with serving("--preset", device.preset, "--link", device.link) as served:
-        with running(packages, initramfs, served.port, MOST_SECONDS) as lines:
+    with (
+        serving("--preset", device.preset, "--link", device.link) as served,
+        serving(*NEIGHBOUR) as neighbour,
+    ):
+        with running(packages, initramfs, (served.port, neighbour.port), MOST_SECONDS) as lines:
             for line in lines:
                 console.append(line)
                 if line.startswith("@power"):

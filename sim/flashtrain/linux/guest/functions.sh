@@ -3,18 +3,29 @@ NQN=nqn.2025-01.example.flashtrain:device
 HOST=nqn.2014-08.org.nvmexpress:uuid:8c0e6c52-26f8-4f6c-9a5a-5d1f3d1c2a10
 AT="-t tcp -a 10.0.2.100 -s 4420"
 DISK=/dev/nvme0n1
+# A second device.
+NEIGHBOUR_NQN=nqn.2025-01.example.flashtrain:neighbour
+NEIGHBOUR_AT="-t tcp -a 10.0.2.101 -s 4420"
+NEIGHBOUR_DISK=/dev/nvme1n1
 
 connect() {
-    nvme connect $AT -n "$NQN" --hostnqn="$HOST" --reconnect-delay=1 --keep-alive-tmo=30
-    wait_for_disk
-    # It sends the writes of a zone one after the other; Linux sets it by itself since 6.10, udev before.
-    echo mq-deadline > /sys/block/nvme0n1/queue/scheduler
+    connect_to $DISK $AT -n "$NQN"
 }
 
-# Wait until the disk is there with all its zones.
+# Connect to a subsystem: its disk, and options.
+connect_to() {
+    local disk=$1
+    shift
+    nvme connect "$@" --hostnqn="$HOST" --reconnect-delay=1 --keep-alive-tmo=30
+    wait_for_disk "$disk"
+    # It sends the writes of a zone one after the other; Linux sets it by itself since 6.10, udev before.
+    echo mq-deadline > "/sys/block/${disk#/dev/}/queue/scheduler"
+}
+
+# Wait until a disk is there with all its zones.
 wait_for_disk() {
-    local tries=0
-    until [ -b $DISK ] && blkzone report -c 1 $DISK > /dev/null 2>&1; do
+    local disk=$1 tries=0
+    until [ -b "$disk" ] && blkzone report -c 1 "$disk" > /dev/null 2>&1; do
         tries=$((tries + 1))
         [ $tries -lt 300 ] || return 1
         sleep 0.1

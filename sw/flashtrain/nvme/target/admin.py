@@ -7,7 +7,7 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 
 from . import log_format
 from .controller import Controller
-from .features import Feature
+from .features import OF_NAMESPACES, Feature
 from .health import health_page, wear_of
 from .identify import NVM, STRUCTURE_BYTES, ZONED, Structure, discovery_controller
 from .io_commands import Refusal
@@ -120,7 +120,7 @@ class Admin:
             case LogPage.DISCOVERY:
                 return lambda: log_format.discovery_page(settings.nqn, *controller.local_address)
             case LogPage.FEATURES:
-                return lambda: log_format.features_page(controller.features.supported)
+                return lambda: log_format.features_page(controller.features.supported, OF_NAMESPACES)
             case LogPage.MANAGEMENT:
                 return lambda: bytes(log_format.MANAGEMENT_BYTES)  # no command of a management interface
             case LogPage.CHANGED_ZONES if entry.nsid in self._subsystem.namespaces:

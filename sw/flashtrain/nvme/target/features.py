@@ -48,7 +48,7 @@ class Feature(IntEnum):
 _OF_DISCOVERY = (Feature.ASYNC_EVENTS, Feature.KEEP_ALIVE)
 """All others are prohibited for a discovery controller (NVM Express Base 2.1, Figure 32)."""
 
-_OF_NAMESPACES = (Feature.ERROR_RECOVERY,)
+OF_NAMESPACES = (Feature.ERROR_RECOVERY,)
 _CHANGEABLE = (
     Feature.QUEUES, Feature.ASYNC_EVENTS, Feature.KEEP_ALIVE, Feature.ERROR_RECOVERY,
 )  # fmt: skip
@@ -145,7 +145,7 @@ class Features:
         if feature not in self.supported or select not in list(Select):
             return Reply(TargetStatus.INVALID_FIELD)
         if select == Select.CAPABILITIES:
-            return Reply(result=(feature in _OF_NAMESPACES) << 1 | (feature in _CHANGEABLE) << 2)
+            return Reply(result=(feature in OF_NAMESPACES) << 1 | (feature in _CHANGEABLE) << 2)
         current = select == Select.CURRENT
         match feature:
             case Feature.QUEUES:

@@ -4,7 +4,7 @@ NVM Express Base 2.0, section 5.16; ZNS 1.1, section 5.1.
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from enum import IntEnum
 
 from flashtrain.nvme.wire.commands import Entry
@@ -21,7 +21,7 @@ MANAGEMENT_BYTES = 4096
 MOST_CHANGED_ZONES = 511
 
 _SUPPORTED, _CHANGES_BLOCKS = 1, 2
-_OF_CONTROLLER = 1 << 21
+_OF_NAMESPACE, _OF_CONTROLLER = 1 << 20, 1 << 21
 _NOWHERE = 0xFFFF
 """Of an error that no parameter of its command has caused."""
 
@@ -81,11 +81,11 @@ def firmware_page() -> bytes:
     return bytes(page)
 
 
-def features_page(features: Iterable[int]) -> bytes:
-    """Features supported and their effects: none changes data or capabilities; all are of the controller."""
+def features_page(features: Iterable[int], of_namespaces: Container[int]) -> bytes:
+    """Features supported, with the scope of each: a namespace or the controller. None changes data."""
     words = [0] * 256
     for feature in features:
-        words[feature] = _SUPPORTED | _OF_CONTROLLER
+        words[feature] = _SUPPORTED | (_OF_NAMESPACE if feature in of_namespaces else _OF_CONTROLLER)
     return struct.pack("<256I", *words)
 
 

@@ -15,7 +15,7 @@ until [ "$(cat /tmp/acknowledged)" -ge 8 ]; do sleep 0.1; done
 echo "@power" > /dev/console
 wait $writer || true
 sleep 2
-wait_for_disk
+wait_for_disk $DISK
 blkzone report -c 6 $DISK
 fio_zones flushed 0 2 --rw=read --bs=64k --iodepth=4 --io_size="$BYTES"
 count=$(cat /tmp/acknowledged)
