@@ -66,7 +66,7 @@ def examine(edge: str, extra: str, python: str, held: Sequence[str]) -> Outcome:
     constraints = FOLDER / f"{name}.txt"
     free = bounds.keys() - {LOWER_BOUND.match(text)[1] for text in held}
     exact = [f"{name}=={bounds[name]}" for name in sorted(free)] if edge == "oldest" else []
-    constraints.write_text("".join(f"{line}\n" for line in [*held, *exact]))
+    constraints.write_text("".join(f"{line}\n" for line in [*held, *exact]), encoding="utf-8")
     run = FOLDER / f"{name}.log"
     target = f"{ROOT}[{extra}]" if extra else str(ROOT)
     pip = [*_pip(folder), "install", "--disable-pip-version-check", "--progress-bar=off"]

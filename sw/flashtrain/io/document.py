@@ -52,8 +52,8 @@ def job_document(result: JobResult) -> dict[str, Any]:
 
 def _options(job: Job) -> dict[str, Any]:
     def rates(name: str) -> dict[str, list[int | None]]:
-        found = getattr(job, name)
-        return {} if found.read is found.write is None else {name: [found.read, found.write]}
+        limits = [getattr(job, name).of(each) for each in Direction]
+        return {name: limits} if any(limits) else {}
 
     return {
         "name": job.name, "rw": job.rw.name, "bs": _sizes(job.bs), "size": job.size, "io_size": job.io_size,

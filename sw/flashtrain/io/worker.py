@@ -56,7 +56,9 @@ class Worker:
         self._random = np.random.default_rng((job.randseed, number))
         self._block = drive.block_bytes
         self._blocks = job.bytes // drive.block_bytes
-        self._unit = (job.align or job.least_bs) // drive.block_bytes
+        self._least = job.least_bs
+        self._strides = job.strides
+        self._unit = (job.align or self._least) // drive.block_bytes
         self._in_flight: list[_InFlight] = []
         self._next: _Command | None = None
         self._sequence = dict.fromkeys(Direction, 0)
@@ -183,9 +185,9 @@ class Worker:
             return True
         again = self.job.time_based and self._timed
         done = sum(self._moved.values())
-        if self.job.strides is not None:  # as in fio what is left out counts
-            done += done // self.job.strides.size * self.job.strides.skip
-        return not again and done + self.job.least_bs > self.job.bytes_moved
+        if self._strides is not None:  # as in fio what is left out counts
+            done += done // self._strides.size * self._strides.skip
+        return not again and done + self._least > self.job.bytes_moved
 
     def _needs_flush(self, now: int) -> bool:
         """Whether `fsync` or `end_fsync` asks for a flush in the place of the next command."""
@@ -229,8 +231,8 @@ class Worker:
         """The first block of the next command; sequences begin again where the next one does not fit."""
         job = self.job
         is_random = job.rw.random and (direction is Direction.READ or self._drive.in_place)
-        if job.strides is not None:
-            return self._in_zone(job.strides, direction, is_random)
+        if self._strides is not None:
+            return self._in_zone(self._strides, direction, is_random)
         if (
             is_random
             and self._issued[direction] % job.rw.run == 0
