@@ -1,6 +1,7 @@
 """Who may write to what is loaded: folders, entries, libraries and the folders above."""
 
 import os
+import pwd
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -123,6 +124,17 @@ def test_a_group_of_ones_own(tmp_path):
     assert ownership._is_private_group(os.getgid(), os.getuid())
     assert not ownership._is_private_group(100, os.getuid()) and not ownership._is_private_group(0, NOBODY)
     require_own(tmp_path)
+
+
+def test_a_group_that_is_the_first_one_of_another_user(monkeypatch):
+    group, user = os.getgid(), pwd.getpwuid(os.getuid())
+    other = pwd.struct_passwd(("eve", "x", user.pw_uid + 1, group, "", "/", "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwall", lambda: [user, other])
+    ownership._is_private_group.cache_clear()
+    try:
+        assert not ownership._is_private_group(group, user.pw_uid)
+    finally:
+        ownership._is_private_group.cache_clear()
 
 
 def test_results_in_the_current_folder(tmp_path):

@@ -269,6 +269,15 @@ def test_an_archive_of_too_many_arrays(tmp_path):
         read_arrays(path)
 
 
+def test_an_array_that_comes_twice(tmp_path):
+    path = tmp_path / "twice.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("x.npy", "x"):
+            archive.writestr(name, _npy("'<f4'", "(4,)", bytes(16)))
+    with pytest.raises(InputError, match="twice.npz: array x: is in the file twice"):
+        read_arrays(path)
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
 def test_other_methods_of_compression(method, tmp_path):
     path = tmp_path / "a.npz"

@@ -60,9 +60,11 @@ def _archived(file: BinaryIO, size: int) -> dict[str, NDArray[Any]]:
         most = min(MOST_ARRAY_BYTES, max(MOST_UNPACKED_BYTES, MOST_GROWTH * size))
         if unpacked > most:
             raise ContentError(f"would have {unpacked:,} bytes unpacked; expected at most {most:,}")
-        arrays = {}
+        arrays: dict[str, NDArray[Any]] = {}
         for entry in entries:
             name = entry.filename.removesuffix(".npy")
+            if name in arrays:
+                raise ContentError(f"array {name}: is in the file twice")
             with _named(f"array {name}: "):
                 arrays[name] = _entry(archive, entry)
     return arrays

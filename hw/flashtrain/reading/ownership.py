@@ -99,12 +99,16 @@ def _root_outside() -> int:
 
 @cache
 def _is_private_group(group: int, owner: int) -> bool:
-    """Whether a group has its owner alone, as distributions make one for each user (`USERGROUPS_ENAB`)."""
+    """Whether a group has its owner alone, as distributions make one for each user (`USERGROUPS_ENAB`).
+
+    Others can be listed with the group, or have it as their first one.
+    """
     try:
         name, found = pwd.getpwuid(owner).pw_name, grp.getgrgid(group)
     except KeyError:
         return False
-    return found.gr_name == name and set(found.gr_mem) <= {name}
+    others = any(user.pw_gid == group and user.pw_uid != owner for user in pwd.getpwall())
+    return found.gr_name == name and set(found.gr_mem) <= {name} and not others
 
 
 def _refusal(path: Path, status: os.stat_result) -> str:

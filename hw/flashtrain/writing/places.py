@@ -24,12 +24,12 @@ def check_file(path: Path) -> None:
 
 def check_folder(path: Path) -> None:
     """:class:`OutputError` unless files can be made in the folder `path`, or it can be made."""
-    there = next(folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder))
-    if not there.is_dir():
-        raise OutputError(f"{path}: {there} is not a folder; expected one to write to")
+    nearest = next(folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder))
+    if not nearest.is_dir():
+        raise OutputError(f"{path}: {nearest} is not a folder; expected one to write to")
     try:
-        TemporaryFile(dir=there).close()
+        TemporaryFile(dir=nearest).close()
     except OSError as error:
-        if there == path:
+        if nearest == path:
             raise OutputError.of(path, error) from error
-        raise OutputError(f"{path}: cannot be made in {there}: {error.strerror}") from error
+        raise OutputError(f"{path}: cannot be made in {nearest}: {error.strerror}") from error
