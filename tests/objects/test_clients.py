@@ -3,12 +3,14 @@
 import multiprocessing
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from flashtrain.objects.filesystem import FlashFileSystem
+from flashtrain.objects.leases import Leases
 from flashtrain.objects.session import Session
+from flashtrain.objects.state import State, ZoneKey, ZoneNote
 from flashtrain.spec import preset
 from tests.host.test_processes import in_fork
 from tests.nvme.helpers import served
@@ -184,3 +186,21 @@ def test_a_target_that_lists_no_controllers(monkeypatch):
         late.store.leases.seconds = 0.0
         late.pipe("objects/x", bytes(9 * 24 * 512))
         late.close()
+
+
+@pytest.mark.parametrize("controller, free", [(3, True), (7, False), (None, False)])
+def test_a_claim_without_the_number_of_a_controller_lasts_for_the_lease(controller, free):
+    """Versions without these numbers have made such claims. That of controller 3, which is gone, ends sooner."""
+
+    class ListedSession:
+        controller = 1
+
+        def controllers(self) -> set[int]:
+            return {1, 7}
+
+    leases, state, key = Leases(cast(Session, ListedSession()), 6.0), State(), ZoneKey(1, 0)
+    note = ZoneNote("another client", 1)
+    state.zones[key] = note if controller is None else note._replace(controller=controller)
+    leases.observe(state)
+    time.sleep(1.5 * leases.grace)
+    assert leases.free(state, key) is free

@@ -1,5 +1,7 @@
 """The journal survives a kill at any byte, and takes no other file for its own."""
 
+import gzip
+
 import pytest
 
 from flashtrain.reading import InputError
@@ -47,13 +49,14 @@ def test_fresh_drops_all(path):
     assert path.read_bytes() == HEADER
 
 
-def test_another_file_stays_as_it_is(tmp_path):
+@pytest.mark.parametrize("content", [b"Chapter 1\n", gzip.compress(HEADER)], ids=["text", "gzip"])
+def test_another_file_stays_as_it_is(tmp_path, content):
     path = tmp_path / "thesis.journal"
-    path.write_text("Chapter 1\n", encoding="utf-8")
+    path.write_bytes(content)
     for fresh in (False, True):
         with pytest.raises(InputError, match="expected a journal of flashtrain sweep"):
             Journal(path, fresh)
-    assert path.read_text(encoding="utf-8") == "Chapter 1\n"
+    assert path.read_bytes() == content
 
 
 def test_a_place_that_takes_no_journal(tmp_path, path):

@@ -6,7 +6,7 @@ import time
 from flashtrain.host.process import Inherited
 
 from .session import Session
-from .state import State, ZoneKey, ZoneNote
+from .state import UNKNOWN_CONTROLLER, State, ZoneKey, ZoneNote
 
 _GRACE = 1 / 60
 """Of a lease: a client whose connection broke renews its claims within so much."""
@@ -39,12 +39,12 @@ class Leases(Inherited):
 
     @property
     def grace(self) -> float:
-        """Seconds."""
+        """Seconds for which a claim stays while its owner's controller is not listed."""
         return self.seconds * _GRACE
 
     @property
     def controller(self) -> int:
-        """That of the connection of this client."""
+        """The number of the controller of this client's connection."""
         return self._session.controller
 
     def claimed(self, note: ZoneNote) -> ZoneNote:
@@ -72,7 +72,9 @@ class Leases(Inherited):
         return any(key.nsid == nsid and not self.free(state, key) for key in self._missed)
 
     def _is_missed(self, note: ZoneNote) -> bool:
-        """Whether the target has ended the connection of the owner."""
+        """Whether it is known that the target has ended the connection of the owner."""
+        if note.controller == UNKNOWN_CONTROLLER:
+            return False
         now = time.monotonic()
         if now - self._listed_at > self.grace / 4:
             self._listed, self._listed_at = self._session.controllers(), now

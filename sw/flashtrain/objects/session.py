@@ -16,6 +16,7 @@ from flashtrain.nvme.wire.nqn import is_nqn
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec.errors import require
 
+from .state import UNKNOWN_CONTROLLER
 from .url import Address
 
 _LEAST_SECONDS, _MOST_SECONDS = 0.01, 1e6
@@ -82,8 +83,8 @@ class Session(Inherited):
 
     @property
     def controller(self) -> int:
-        """The number of the controller of the connection; -1 without one."""
-        return -1 if self._host is None else self._host.controller
+        """The number of the controller of the connection; `UNKNOWN_CONTROLLER` without one."""
+        return UNKNOWN_CONTROLLER if self._host is None else self._host.controller
 
     def controllers(self) -> set[int] | None:
         """The controllers that are connected to the target; None of a target that does not list them."""

@@ -45,19 +45,22 @@ class ZoneKey(NamedTuple):
     zone: int
 
 
+UNKNOWN_CONTROLLER = -1
+
+
 class ZoneNote(NamedTuple):
     """A zone that objects use or have used.
 
     - owner: the client that appends to it or resets it, and nobody else; empty: none.
     - beat: changes with each sign of life of the owner.
     - freed: the sequence number of the change after which the zone was reset for the last time.
-    - controller: that of the owner's connection.
+    - controller: that of the owner's connection; `UNKNOWN_CONTROLLER` in a note of an earlier version.
     """
 
     owner: str = ""
     beat: int = 0
     freed: int = 0
-    controller: int = -1
+    controller: int = UNKNOWN_CONTROLLER
 
     def claimed(self, owner: str, controller: int) -> "ZoneNote":
         return self._replace(owner=owner, beat=self.beat + 1, controller=controller)

@@ -17,7 +17,6 @@ from .limits import Value
 from .point import Outcome
 
 HEADER = json.dumps({"format": "flashtrain-sweep-journal", "version": 1}).encode() + b"\n"
-_EXPECTED = "expected a journal of flashtrain sweep, or no file"
 
 
 class Journal:
@@ -70,11 +69,12 @@ class Journal:
 
     def _read(self) -> dict[str, Outcome]:
         """The outcomes; an incomplete last line is cut off."""
+        self._file.seek(0)
+        if not HEADER.startswith(self._file.read(len(HEADER))):  # a compressed one is no file to append to
+            raise InputError(self.path, "expected a journal of flashtrain sweep, or no file")
         outcomes: dict[str, Outcome] = {}
         whole = 0
         for number, line in read_lines(self.path):
-            if number == 1 and not HEADER.decode().startswith(line):
-                raise InputError(self.path, _EXPECTED)
             if not line.endswith("\n"):
                 break
             whole += len(line.encode())
