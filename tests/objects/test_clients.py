@@ -190,7 +190,7 @@ def test_a_target_that_lists_no_controllers(monkeypatch):
 
 @pytest.mark.parametrize("controller, free", [(3, True), (7, False), (None, False)])
 def test_a_claim_without_the_number_of_a_controller_lasts_for_the_lease(controller, free):
-    """Versions without these numbers have made such claims. That of controller 3, which is gone, ends sooner."""
+    """Earlier versions have made such claims. The claim of controller 3, which is gone, ends sooner."""
 
     class ListedSession:
         controller = 1
