@@ -133,7 +133,12 @@ def _feature(host: Host, row: Row) -> bytes:
 
 
 _NOT_ASSIGNED = "no number is assigned to this project"
-EXCEPTIONS = {(Kind.IO, Part.CONTROLLER, name): _NOT_ASSIGNED for name in ("VID", "SSVID", "IEEE")}
+EXCEPTIONS = {
+    (Kind.IO, Part.CONTROLLER, "VID"): _NOT_ASSIGNED,
+    (Kind.IO, Part.CONTROLLER, "SSVID"): _NOT_ASSIGNED,
+    (Kind.IO, Part.CONTROLLER, "IEEE"): _NOT_ASSIGNED,
+    (Kind.IO, Part.HEALTH, "composite temperature"): "not reported: the device has no sensor",
+}
 """Rows of the standard that the target does not keep, with their reasons."""
 
 _ASKED: dict[Part, Callable[[Host, Row], bytes | None]] = {
@@ -150,6 +155,7 @@ _FIELDS: dict[Part, Callable[[Host], bytes]] = {
     Part.NAMESPACE: lambda host: host.identify(0x00, 1),
     Part.INDEPENDENT: lambda host: host.identify(0x08, 1),
     Part.ZONED: lambda host: host.identify(0x05, 1, _ZONED),
+    Part.HEALTH: lambda host: host.log_page(0x02, 512),
     Part.FIRMWARE: lambda host: host.log_page(0x03, 512),
     Part.DISCOVERED: lambda host: host.log_page(0x70, 2048),
 }

@@ -30,6 +30,7 @@ class Part(Enum):
     INDEPENDENT = "Identify Namespace, independent of the command set"
     ZONED = "Identify Namespace, zoned"
     LOG_PAGE = "log page"
+    HEALTH = "SMART / health log"
     FIRMWARE = "firmware slot log"
     DISCOVERED = "discovery log"
     FEATURE = "feature"
@@ -121,7 +122,7 @@ TABLES = (
         Row("NLBAF", 25, 25), Row("FLBAS", 26, 26), Row("MC", 27, 27), Row("DPC", 28, 28),
         Row("DPS", 29, 29), Row("LBAF0", 128, 131, NOT_ZERO),
     )),
-    Table(Kind.IO, Part.INDEPENDENT, "section 5.1.13.2.8", (Row("NSFEAT", 0, 0), Row("NSTAT", 14, 14))),
+    Table(Kind.IO, Part.INDEPENDENT, "Figure 310, CNS 08h", (Row("NSFEAT", 0, 0), Row("NSTAT", 14, 14))),
     Table(Kind.IO, Part.ZONED, "ZNS 1.1, section 4.1.5.1", (
         Row("ZOC", 0, 1), Row("OZCS", 2, 3), Row("MAR", 4, 7), Row("MOR", 8, 11),
         Row("LBAFE0", 2816, 2831, NOT_ZERO),
@@ -131,6 +132,14 @@ TABLES = (
         Row("SMART / Health Information", 0x02, 511), Row("Firmware Slot Information", 0x03, 511),
         Row("Commands Supported and Effects", 0x05, 4095),
         Row("Feature Identifiers Supported and Effects", 0x12, 1023),
+    )),
+    Table(Kind.IO, Part.HEALTH, "section 5.1.12.1.3", (
+        Row("critical warning", 0, 0), Row("composite temperature", 1, 2, NOT_ZERO),
+        Row("available spare", 3, 3, NOT_ZERO), Row("available spare threshold", 4, 4),
+        Row("percentage used", 5, 5), Row("data units read", 32, 47), Row("data units written", 48, 63),
+        Row("read commands", 64, 79), Row("write commands", 80, 95), Row("controller busy time", 96, 111),
+        Row("power cycles", 112, 127), Row("power-on hours", 128, 143), Row("unsafe shutdowns", 144, 159),
+        Row("media errors", 160, 175), Row("entries of the error log", 176, 191, NOT_ZERO),
     )),
     Table(Kind.IO, Part.FIRMWARE, "section 5.1.12.1.4", (
         Row("AFI", 0, 0, one_of(0b111)), Row("FRS1", 8, 15, ASCII),
