@@ -27,11 +27,11 @@ MANY_SPARES = replace(
 )
 
 
-def run(top, name: str, config: FmsConfig, simulator, seed: int, part: str | None = None):
+def run(top, bench: str, config: FmsConfig, simulator, seed: int, part: str | None = None):
     return run_bench(
         top,
-        name,
-        Path(__file__).with_name(f"{name}_bench.py"),
+        type(top).__name__.lower(),  # one design for all of its benches
+        Path(__file__).with_name(f"{bench}_bench.py"),
         simulator=simulator,
         seed=seed,
         parameters={"blocks": config.geometry.blocks, "preset": config.name},
