@@ -46,7 +46,7 @@ class FakeTensors(TorchDispatchMode):
 def _lacks_kernel(func: Any, args: tuple[Any, ...]) -> bool:
     """Whether it is a grouped product, which PyTorch has on the meta device in bfloat16 only."""
     return (
-        func.overloadpacket is getattr(torch.ops.aten, "_grouped_mm", None)
+        func.overloadpacket is torch.ops.aten._grouped_mm
         and args[0].is_meta
         and all(each.dtype in _GROUPED_DTYPES for each in args[:2])
         and args[0].shape[-1] == args[1].shape[-2]

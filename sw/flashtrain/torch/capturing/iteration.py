@@ -1,7 +1,7 @@
 """One training iteration under the eyes of a recorder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,8 +145,7 @@ def _uncompiled() -> AbstractContextManager[None]:
 
     Under a recorder PyTorch compiles nothing. It would leave out the same code ever after.
     """
-    set_stance = getattr(torch.compiler, "set_stance", None)  # since PyTorch 2.6
-    return set_stance("force_eager") if set_stance else nullcontext()
+    return torch.compiler.set_stance("force_eager")
 
 
 @contextmanager
