@@ -179,6 +179,12 @@ def test_streams_with_fields_that_are_none():
             StreamArea.parse((head + wrong).ljust(4096, b"\0"))
 
 
+def test_a_list_of_more_controllers_than_it_has_room_for(host, monkeypatch):
+    monkeypatch.setattr(host, "identify", lambda structure: b"\xff" * 4096)
+    with pytest.raises(ProtocolError, match="a list of 65535 controllers; expected at most 2047"):
+        host.controllers()
+
+
 def test_random_pdus_of_a_target(seed):
     """Mutations of a right answer end in data that are right, or in an error of the client, at once."""
     rng = random.Random(seed)

@@ -8,6 +8,7 @@ import pytest
 
 from flashtrain.nvme.wire.dhchap import make_secret
 from flashtrain.objects.errors import NamesDamaged
+from flashtrain.objects.record import Kind, Record, packed
 from flashtrain.objects.url import Address, path_of
 from flashtrain.spec import ConfigError
 from tests.nvme.helpers import served
@@ -131,6 +132,18 @@ def test_a_stream_with_other_data_is_left_alone():
     with served("tiny", node="objects") as target, target.host() as host:
         host.append(2, 0, b"x" * 512)
         with pytest.raises(NamesDamaged, match="data in zone 0 that are no names"):
+            connect(target).ls("")
+
+
+@pytest.mark.parametrize("document", [{"names": 1}, [], {"entries": {}, "zones": [[1]], "following": 1}])
+def test_a_record_that_is_none_of_names_is_damage(document):
+    """Its checksum is right."""
+    (part,) = packed(Record(Kind.SNAPSHOT, 1, 1, 5, document), 512, 1 << 20)
+    with served("tiny", node="objects") as target, target.host() as host:
+        host.append(2, 0, part)
+        with pytest.raises(
+            NamesDamaged, match="stream 'names' has a record in block 0 that is none of names"
+        ):
             connect(target).ls("")
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from flashtrain.perf.measurement import Result
 from flashtrain.reading import InputError, read_json
-from flashtrain.spec import FlashtrainError
 from flashtrain.writing import write_text
 
 from .bench_table import TABLE, Row
@@ -16,13 +15,7 @@ Key = tuple[str, str, str]
 """Name of the benchmark, configuration, link."""
 
 _OLD_NAMES: dict[str, str] = {"preset": "configuration", "clocks": "cycles"}
-
-
 _EXPECTED = "expected results of flashtrain bench"
-
-
-class ResultsError(FlashtrainError):
-    """Results cannot be written."""
 
 
 class ResultsFile:

@@ -40,7 +40,7 @@ static enum ft_error find_last_superpage(struct ft_device* device, const struct 
 enum ft_error ft_has_last_pages(struct ft_device* device, const struct ft_owner* owner, bool* all) {
     const uint32_t superpage = device->info.superpage;
     const uint32_t start = owner->pointer > superpage ? owner->pointer - superpage : 0;
-    uint32_t last, own;
+    uint32_t last, own = 0;
     const enum ft_error error =
         ft_identify(device, owner->physical, start, owner->pointer - start, owner, &last, &own);
     *all = own == owner->pointer - start;

@@ -4,7 +4,7 @@ from flashtrain.host.streams.stored import Extent
 from flashtrain.host.streams.zone_info import ZoneInfo
 from flashtrain.spec import Status
 
-from .errors import StreamRefused
+from .errors import NamesDamaged, StreamRefused
 from .record import MAGIC, Assembly, Kind, Record, blocks_at, is_cut, part_at
 from .state import Change, State
 from .stream import WRITABLE, Stream
@@ -78,12 +78,9 @@ class NamesZone:
         data = memoryview(raw)[size:]
         while self.pointer < end:
             rest = data[(self.pointer - start) * size :]
-            part = part_at(rest, size)
-            if part is not None:
-                self.pointer += part.blocks
+            if blocks := self._read_part(rest):
+                self.pointer += blocks
                 last = self.pointer
-                for record in self._assembly.add(part):
-                    self._take(record, self.pointer + part.blocks)
             elif self.pointer > start and is_cut(rest):
                 break
             elif skip_holes:
@@ -94,6 +91,24 @@ class NamesZone:
                 self.hole = True
                 break
         return last
+
+    def _read_part(self, data: memoryview) -> int:
+        """Take in the part that begins here; its blocks, or 0 if there is none.
+
+        :class:`NamesDamaged` for a part with a right checksum that no client of this version has written.
+        """
+        try:
+            part = part_at(data, self._stream.block_bytes)
+            if part is None:
+                return 0
+            for record in self._assembly.add(part):
+                self._take(record, self.pointer + 2 * part.blocks)
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+            raise NamesDamaged(
+                f"stream {self._stream.name!r} has a record in block {self.pointer} that is none of names"
+                f" ({error})"
+            ) from error
+        return part.blocks
 
     def _take(self, record: Record, end: int) -> None:
         """Apply a record, whose last part has its copy up to block `end`."""

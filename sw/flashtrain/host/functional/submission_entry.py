@@ -9,8 +9,7 @@ from flashtrain.spec.nvme import BitField, GenerationAction
 from flashtrain.spec.streams import Codec
 
 _MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
-_MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
-_MOVE_BLOCKS = _MOVE_DATA_OF_ZONE | _MOVE_PAGES_OF_DIES | {Opcode.INSPECT}
+_MOVE_BLOCKS = _MOVE_DATA_OF_ZONE | {Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS, Opcode.INSPECT}
 _NAME_SOURCE = frozenset({Opcode.UPDATE, Opcode.GENERATION})
 _RECOVER = frozenset({Opcode.INSPECT, Opcode.RESTORE})
 _HAVE_DATA = _MOVE_BLOCKS | {Opcode.ZONE_MANAGEMENT_RECEIVE}
@@ -60,11 +59,6 @@ class SubmissionEntry(NamedTuple):
     def moves_blocks(self) -> bool:
         """The command transfers `blocks` logical blocks."""
         return self.opcode in _MOVE_BLOCKS
-
-    @property
-    def serves_dies(self) -> bool:
-        """The command transfers one block for each die."""
-        return self.opcode in _MOVE_PAGES_OF_DIES
 
     @property
     def has_data(self) -> bool:

@@ -141,10 +141,11 @@ class Host:
         return bytes(self._ok("identify", self.admin.execute(entry)).data)
 
     def controllers(self) -> set[int]:
-        """The controllers of the subsystem (NVM Express Base 2.0, section 5.17.2.15), 2,047 at most."""
-        raw = self.identify(0x13)
-        (count,) = struct.unpack_from("<H", raw)
-        return set(struct.unpack_from(f"<{count}H", raw, 2))
+        """The controllers of the subsystem (NVM Express Base 2.0, section 5.17.2.15)."""
+        count, *numbers = struct.unpack("<2048H", self.identify(0x13))
+        if count > len(numbers):
+            raise ProtocolError(f"a list of {count} controllers; expected at most {len(numbers)}")
+        return set(numbers[:count])
 
     def log_page(self, page: int, length: int, nsid: int = 0, command_set: int = 0, offset: int = 0) -> bytes:
         dwords = length // 4 - 1
