@@ -1,6 +1,6 @@
 """The machine's file system: busybox, the programs of the test with their libraries, modules and scripts."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,13 +12,11 @@ PROGRAMS = ("nvme", "blkzone", "fio", "mkfs.btrfs", "btrfs")
 MODULES = ("crc32c_generic", "virtio_pci", "virtio_net", "nvme-tcp", "zonefs", "btrfs")
 
 
-def write_initramfs(
-    packages: Packages, settings: str, path: Path, names: Container[str] | None = None
-) -> None:
+def write_initramfs(packages: Packages, settings: str, path: Path, chosen: Callable[[str], bool]) -> None:
     """Write the archive to `path`.
 
     - settings: variables of the steps, as the shell reads them.
-    - names: of the steps; None: all.
+    - chosen: whether the step of a name is run.
     """
     with path.open("wb") as file:
         archive = Cpio(file)
@@ -41,18 +39,18 @@ def write_initramfs(
         archive.add("lib/modules/order", "".join(f"{name}\n" for name in order).encode())
         archive.add("etc/zonefs.super", super_block())
         archive.add("etc/settings", settings.encode())
-        for name, script in guest_scripts(names):
+        for name, script in guest_scripts(chosen):
             archive.add("init" if name == "init.sh" else f"etc/{name}", script, executable=True)
         archive.end()
 
 
-def guest_scripts(names: Container[str] | None) -> Iterator[tuple[str, bytes]]:
+def guest_scripts(chosen: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """The scripts of the machine, by their paths."""
     folder = files("flashtrain.linux") / "guest"
     for name in ("init.sh", "functions.sh"):
         yield name, (folder / name).read_bytes()
     for script in sorted((folder / "steps").iterdir(), key=lambda one: one.name):
-        if names is None or step_name(script.name) in names:
+        if chosen(step_name(script.name)):
             yield f"steps/{script.name}", script.read_bytes()
 
 

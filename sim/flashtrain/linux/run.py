@@ -24,12 +24,14 @@ class Device:
 
     - megabytes: that each job of fio writes.
     - loop: blocks that are written until the loss of power, at most.
+    - without: steps that are left to another device.
     """
 
     preset: str
     link: str
     megabytes: int
     loop: int
+    without: tuple[str, ...] = ()
 
 
 MOST_SECONDS = 240.0
@@ -38,7 +40,7 @@ MOST_SECONDS = 240.0
 NEIGHBOUR = ("--preset", "small", "--link", "functional", "--nqn", "nqn.2025-01.example.flashtrain:neighbour")
 """The target of a second device of the machine."""
 
-DEVICES = (Device("small", "rtl", 1, 400), Device("behemoth", "functional", 4, 4000))
+DEVICES = (Device("small", "rtl", 1, 400, without=("admin",)), Device("behemoth", "functional", 4, 4000))
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,10 @@ def run(
     sectors = geometry.zone_size * geometry.page_bytes // 512
     settings = f"ZONE_SECTORS={sectors}\nBYTES={device.megabytes}m\nLOOP_BLOCKS={device.loop}\n"
     initramfs = folder / f"{device.preset}.cpio"
-    write_initramfs(packages, settings, initramfs, names)
+    write_initramfs(
+        packages, settings, initramfs,
+        lambda name: (names is None or name in names) and name not in device.without,
+    )  # fmt: skip
     with (
         serving("--preset", device.preset, "--link", device.link) as served,
         serving(*NEIGHBOUR) as neighbour,
