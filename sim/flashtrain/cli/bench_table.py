@@ -13,7 +13,7 @@ CONFIGURATIONS = {**PRESETS, OCOWFC.name: OCOWFC}
 
 
 class UnknownBenchmark(FlashtrainError):
-    """There is no benchmark of this name."""
+    """No benchmark has this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"no benchmark {name!r}; expected some of {', '.join(ALL_BENCHMARKS)}")

@@ -134,7 +134,7 @@ def _bytes(entries: list[Entry]) -> int:
 
 
 def _age(seconds: float) -> str:
-    """How long ago, in the unit that suits it."""
+    """A time that has passed, in the unit that suits it."""
     for unit, size in (("days", SECONDS_PER_DAY), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit} ago"

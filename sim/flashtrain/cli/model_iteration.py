@@ -61,7 +61,7 @@ def run(configuration: str, workload: str) -> Iteration:
 
 
 def _peak_bytes() -> int:
-    """Of this program: `ru_maxrss` would have that of the process that started it, too."""
+    """The most memory of this program: `ru_maxrss` counts the process that started it, too."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) << 10

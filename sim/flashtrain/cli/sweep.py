@@ -91,7 +91,7 @@ def _check_load(options: argparse.Namespace, points: Sequence[Point]) -> None:
 
 @contextmanager
 def _pool(options: argparse.Namespace, jobs: int) -> Iterator[Pool]:
-    """As many processes as there are jobs, at most."""
+    """A pool of processes, as many as there are jobs at most."""
     count = min(options.jobs, jobs)
     if options.scheduler is not None and jobs:
         with DaskPool(options.scheduler) as pool:

@@ -28,7 +28,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Window:
-    """From one moment to before another; None: from the begin, or to the end of the run."""
+    """The time from one moment to before another; None: from the begin, or to the end of the run."""
 
     begin: Moment | None = None
     end: Moment | None = None

@@ -95,7 +95,7 @@ class StateMissing(UpdateError):
 
 
 class NothingToCommit(UpdateError):
-    """There is no update that could be committed or skipped."""
+    """No update could be committed or skipped."""
 
 
 class UpdatePending(UpdateError):

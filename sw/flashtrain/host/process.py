@@ -33,11 +33,11 @@ class ProcessOwned(Inherited):
     Members
     -------
     own: this process opened the object. A plain attribute, because each access to a device tests it.
-    thing: what messages call it.
+    subject: the noun by which messages name the object.
     """
 
     own = True
-    thing = "the device"
+    subject = "the device"
 
     def forked(self) -> None:
         self.own = False
@@ -50,7 +50,7 @@ class ProcessOwned(Inherited):
     def foreign(self) -> ForeignProcess:
         """The error of a use by another process, or of a copy for one."""
         return ForeignProcess(
-            f"{self.thing} belongs to the process that opened it; expected its use in that process alone:"
+            f"{self.subject} belongs to the process that opened it; expected its use in that process alone:"
             " a process of its own opens its own, and DataLoader(num_workers=0) has none"
         )
 

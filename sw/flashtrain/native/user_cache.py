@@ -186,7 +186,7 @@ class UserCache:
         return removed, kept
 
     def seconds_of(self, kind: str, work: int) -> float | None:
-        """How long builds of that kind have taken, for so much work; None if none is in the cache."""
+        """The seconds that builds of a kind have taken, for so much work; None if none is in the cache."""
         records = [entry.record for entry in self.entries() if entry.kind == kind and entry.record.work]
         if not records:
             return None
@@ -270,7 +270,7 @@ class UserCache:
             return True
 
     def _remove_unfinished(self, age: float) -> None:
-        """Of builds that have failed, or whose process was killed, so many seconds ago."""
+        """Remove what builds have left that failed, or whose process was killed, so many seconds ago."""
         for path in self._paths():
             folder = self.folder / path
             try:

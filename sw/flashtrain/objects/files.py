@@ -39,7 +39,7 @@ class ObjectWriter(ProcessOwned, io.BufferedIOBase):
     - discarded: it never gets a name.
     """
 
-    thing = "the open file of an object"
+    subject = "the open file of an object"
 
     def __init__(
         self, fs: AbstractFileSystem, store: Store, path: str, exclusive: bool, autocommit: bool, batch: int

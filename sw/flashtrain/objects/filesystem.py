@@ -143,7 +143,7 @@ class FlashFileSystem(AbstractFileSystem):
         return self._type(path) == "file"
 
     def _type(self, path: Any) -> str:
-        """Without the habit of fsspec to take a dead server for a path that does not exist."""
+        """The type of a path. fsspec itself takes a dead server for a path that does not exist."""
         try:
             return self.info(path)["type"]
         except _ABSENT:

@@ -173,7 +173,7 @@ def _extents(stream: Stream, state: State, zone: int) -> list[Extent]:
 
 
 def live_blocks(stream: Stream, state: State) -> dict[int, int]:
-    """How many blocks of each zone objects need."""
+    """The number of blocks that objects need, by zone."""
     live: dict[int, int] = {}
     for extent in _stream_extents(stream, state):
         zone = stream.zone_of(extent)

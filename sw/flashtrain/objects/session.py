@@ -25,7 +25,7 @@ DEFAULT_NQN = "nqn.2025-01.example.flashtrain:device"
 
 @dataclass(frozen=True)
 class Target:
-    """How to reach a target; :class:`ConfigError` for a value that protects nothing, or is none.
+    """The way to a target; :class:`ConfigError` for a value that protects nothing, or is none.
 
     - nqn, host_nqn: names of the subsystem and of this host.
     - dhchap_secret: as `nvme gen-dhchap-key` prints it; None without authentication.

@@ -1,4 +1,4 @@
-"""How fast hosts of NVMe over TCP are served: bytes and commands a second through the functional Link.
+"""The speed of NVMe over TCP: bytes and commands a second, through the functional Link.
 
 Target and client are processes of their own on this machine, and the loopback is between them.
 """

@@ -119,7 +119,7 @@ class Kernel:
         self._simulation = ctypes.c_void_p(library.flashtrain_ssd_create(values.ctypes.data))
 
     def close(self) -> None:
-        """Once; nothing else afterwards."""
+        """Free the simulation. It is the last call, and comes once."""
         self._library.flashtrain_ssd_destroy(self._simulation)
 
     def run(self, commands: NDArray[np.void], depth: int) -> None:

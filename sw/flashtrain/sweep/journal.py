@@ -48,7 +48,7 @@ class Journal:
         return self._outcomes
 
     def add(self, outcome: Outcome) -> None:
-        """On the disk when this returns. An outcome for a key that is there already is dropped."""
+        """Add an outcome, which is on the disk when this returns, unless its key has one already."""
         if outcome.key not in self._outcomes:
             self._append(json.dumps(asdict(outcome)).encode() + b"\n")
             self._outcomes[outcome.key] = outcome

@@ -49,7 +49,7 @@ def write_table(rows: Sequence[Row], path: Path) -> None:
 
 
 def _columns(rows: Iterable[Row]) -> list[str]:
-    """In the order of the first row that has each, results behind all that describes a point."""
+    """The columns, in the order of the first row that has each; results follow all that describes a point."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return sorted(columns, key=lambda name: name.startswith("result.") + 2 * (name == "error"))
 

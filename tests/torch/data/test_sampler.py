@@ -119,6 +119,8 @@ def test_loaders_that_will_not_do():
     own = sampler()
     with pytest.raises(DataError, match="a batch of the loader has None samples; expected `batch_size`"):
         next(own.batches([[1]]))
+    with pytest.raises(DataError, match="a batch of the loader has 0 samples"):
+        next(own.batches(loader(own), batch_size=0))
     with pytest.raises(DataError, match="the loader draws from another sampler; expected this one"):
         next(own.batches(loader(sampler())))
 

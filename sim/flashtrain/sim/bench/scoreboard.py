@@ -36,7 +36,7 @@ _BEFORE_THE_ZONE = frozenset({
 
 
 def operation_name(opcode: int) -> str:
-    """As the test plan calls it."""
+    """The name that the test plan has for an operation."""
     return OPERATIONS.get(opcode, "unknown")
 
 
@@ -80,7 +80,7 @@ class PendingCommand:
 
 @dataclass
 class Totals:
-    """Of the commands that succeeded since the enable."""
+    """Sums over the commands that succeeded since the enable."""
 
     commands: int = 0
     errors: int = 0
@@ -106,7 +106,7 @@ class Scoreboard:
         self._streams: dict[int, StreamSettings] = {}
 
     def use_node(self, node: NodeTable) -> None:
-        """From the next reset on."""
+        """Judge by the streams of a node from the next reset on."""
         zones = node.zones(self.config.geometry.zones)
         self.persistency = {stream.nsid: stream.persistency for stream in node.streams}
         self._streams = {

@@ -71,7 +71,7 @@ class Optimization:
 
 
 def optimization_of(config: FmsConfig) -> Optimization:
-    """Of the simulator of `config`.
+    """The optimization of the simulator of `config`.
 
     With short pages nobody simulates for so long that more would save what it costs. Most of the time goes
     between the models.
@@ -226,8 +226,8 @@ _HEADER = (
 def header_of_models(
     models: dict[str, Model], facts: dict[str, ModelFacts], silent: set[tuple[str, str]]
 ) -> Iterator[str]:
-    """How each model is clocked, the ranges of its state that are compared (`sleep.h`), and those
-    of its outputs (`parts.h`).
+    """The clocking of each model, the ranges of its state that are compared (`sleep.h`), and the ranges of
+    its outputs (`parts.h`).
 
     `silent`: ports of modules whose changes wake no part.
     """

@@ -200,14 +200,14 @@ class RtlLink(Link):
         return {PagePlace(*place, int(erases[place[:4]])): page for place, page in pages if page is not None}
 
     def put_raw_page(self, channel: int, die: int, plane: int, block: int, page: int, content: bytes) -> None:
-        """From now on the cells of a page hold this instead; it was programmed since its block was erased."""
+        """Replace the cells of a page, which was programmed since its block was erased."""
         size = self._config.geometry.raw_page_bytes
         require(len(content) == size, "len(content)", len(content), f"the {size} bytes of a page")
         kept = self._library.array_put_page(channel, die, plane, block, page, content)
         require(kept, "page", page, "a page that was programmed")
 
     def erase_counts(self) -> NDArray[np.uint32]:
-        """How often each block was erased, as its array counts: uint32[channels, dies, planes, blocks]."""
+        """The erases of each block, as its array counts them: uint32[channels, dies, planes, blocks]."""
         g = self._config.geometry
         counts = np.zeros((g.channels, g.dies, g.planes, g.blocks), np.uint32)
         for channel, die in np.ndindex(g.channels, g.dies):
@@ -215,7 +215,7 @@ class RtlLink(Link):
         return counts
 
     def break_block(self, channel: int, die: int, plane: int, block: int) -> None:
-        """From now on programs and erases of this block fail."""
+        """Let programs and erases of a block fail from now on."""
         self._library.array_add_fault(channel, die, plane, block)
 
     def mark_block(
@@ -232,7 +232,7 @@ class RtlLink(Link):
         self._library.array_mark(channel, die, plane, block, page, content, len(content))
 
     def hang_die(self, channel: int, die: int) -> None:
-        """From now on nothing that this die's array begins ends.
+        """Let nothing that the array of a die begins from now on end.
 
         A reset of the die and a loss of power cut it short, and what comes next hangs as well.
         """
@@ -246,7 +246,7 @@ class RtlLink(Link):
         self._library.array_clear_faults()
 
     def set_errors(self, model: ErrorModel | None, keep: bool = False) -> None:
-        """From now on cells and operations fail as the model says; without one they do not.
+        """Let cells and operations fail as the model says from now on; without a model they do not.
 
         The cells keep their content, and dies that hang stay so. keep: remember all wrong bits for
         :meth:`take_flips`.
@@ -281,17 +281,17 @@ class RtlLink(Link):
         self.write_register(Register.TIME, now % (1 << 32))
 
     def set_read_level(self, channel: int, die: int, level: int) -> None:
-        """From now on this die's senses are at a level so many steps lower (`ErrorModel.level_factor`).
+        """Lower the level of a die's senses by so many steps from now on (`ErrorModel.level_factor`).
 
-        These are besides those that its controller asks for.
+        The steps that its controller asks for come on top.
         """
         require_range("level", level, LEVELS[0], LEVELS[-1])
         self._library.array_set_level(channel, die, level)
 
     def flipped_bits(self) -> NDArray[np.uint64]:
-        """How many bits the senses of each die got wrong: uint64[channels, dies].
+        """The bits that the senses of each die got wrong: uint64[channels, dies].
 
-        In whole pages, whether or not anybody fetched them.
+        The bits of whole pages count, whether or not anybody fetched them.
         """
         g = self._config.geometry
         flipped = np.zeros((g.channels, g.dies), np.uint64)

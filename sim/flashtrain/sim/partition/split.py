@@ -127,12 +127,12 @@ class _Surgeon:
         fragment.statements = {domain: kept for domain, kept in fragment.statements.items() if kept}
         kept = []
         for child, name, where in fragment.subfragments:
-            here = (*path, name or "")
+            path_of_child = (*path, name or "")
             shared = next((o for o in child.origins or () if isinstance(o, SharedModule)), None)
             part = next((o for o in child.origins or () if isinstance(o, self._classes)), None)
             if part is not None:
-                self.operate(child, here, reset)
-                self._take(here, part, child, _own_domain(child, fragment), reset)
+                self.operate(child, path_of_child, reset)
+                self._take(path_of_child, part, child, _own_domain(child, fragment), reset)
             elif shared is not None:
                 inner = Fragment.get(shared.component, None)
                 for (_, flow, outside), (_, _, inside) in zip(
@@ -141,10 +141,10 @@ class _Surgeon:
                     follower, followed = (inside, outside) if flow == wiring.In else (outside, inside)
                     self.joins[follower] = followed
                 own_reset = reset if shared.reset is None else shared.reset
-                self.operate(inner, here, own_reset)
-                self._take(here, shared.component, inner, None, own_reset)
+                self.operate(inner, path_of_child, own_reset)
+                self._take(path_of_child, shared.component, inner, None, own_reset)
             else:
-                self.operate(child, here, reset)
+                self.operate(child, path_of_child, reset)
                 kept.append((child, name, where))
         fragment.subfragments[:] = kept
 
@@ -212,8 +212,8 @@ def cut(
 
     def join(source: Signal, part: str, port: str) -> None:
         owner = owners.get(source, pieces[0])  # what nobody drives is constant in the rest
-        here = pieces[0].names[source] if owner is None else owner.port(source, PortDirection.Output)
-        wires.setdefault((owner.name if owner else "", here), []).append((part, port))
+        driver = pieces[0].names[source] if owner is None else owner.port(source, PortDirection.Output)
+        wires.setdefault((owner.name if owner else "", driver), []).append((part, port))
 
     heard: dict[str, SignalDict] = {piece.name: SignalDict() for piece in pieces}
     for piece, signal in needs:

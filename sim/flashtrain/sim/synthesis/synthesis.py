@@ -71,7 +71,7 @@ class Area:
 
     @classmethod
     def of_cells(cls, cells: Mapping[str, int]) -> "Area":
-        """From the numbers of cells by their types."""
+        """The area of cells, whose numbers are by type."""
 
         def count(*beginnings: str) -> int:
             return sum(number for cell, number in cells.items() if cell.startswith(beginnings))

@@ -39,7 +39,7 @@ class WaveFormat(Enum):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """To be linked."""
+        """The linker's options for the libraries that it needs."""
         return ("-llz4", "-lz") if self is WaveFormat.FST else ()
 
 

@@ -30,7 +30,7 @@ class SensibleFields:
         self._config = scene.around.config
 
     def of(self, opcode: Opcode, nsid: int) -> Fields:
-        """For a command to stream `nsid`, on some zone of it."""
+        """The fields of a command to stream `nsid`, on some zone of it."""
         r, size = self._random, self._config.geometry.zone_size
         stream = self._oracle.state.streams[nsid]
         number = r.randrange(len(stream.zones))
@@ -88,7 +88,7 @@ class SensibleFields:
         return self._some_blocks()
 
     def _read(self, start: int, written: int) -> Fields:
-        """Of what is written, or up to its last block, or a block further, or across the end of the zone."""
+        """A read of written blocks, up to the last one, one block further, or across the end of the zone."""
         r, size, blocks = self._random, self._config.geometry.zone_size, self._some_blocks()
         if r.random() < 0.75:
             blocks = min(blocks, max(1, written))
@@ -99,7 +99,7 @@ class SensibleFields:
         return {"slba": start + first, "nlb": blocks - 1}
 
     def _append_encoded(self, start: int, written: int, codec: Codec) -> Fields:
-        """Of as many blocks as fit with their bound or fewer, or one more."""
+        """An append of as many blocks as fit with their bound or fewer, or of one more."""
         r, config = self._random, self._config
         exact = int(r.random() < 0.2)
         codec = Codec.WINDOW16 if exact else codec
@@ -111,7 +111,7 @@ class SensibleFields:
         return {"slba": start, "nlb": blocks - 1, "exact": exact}
 
     def _read_encoded(self, start: int, zone: ZoneEntry, codec: Codec) -> Fields:
-        """Of an append, or with something wrong about it; or of pages that are none."""
+        """A read of an append, a read with a wrong field, or a read of pages that are no append."""
         r, size = self._random, self._config.geometry.page_bytes
         appends = list((zone.encoded | zone.resembling).items())
         if not appends or r.random() < 0.1:

@@ -62,7 +62,7 @@ class DamageCampaign:
     def run(
         self, images: int, first: int = 0, progress: Callable[[DamageTally], None] = lambda tally: None
     ) -> DamageTally:
-        """So many images from number `first` on; each depends on the seed and its number only."""
+        """Damage images from number `first` on; each depends on the seed and its number only."""
         started = time.monotonic()
         for number in range(first, first + images):
             self._one(number)

@@ -136,7 +136,7 @@ class _Run:
             return self._link.cycles
 
     def cut_often(self, cuts: int, length: int) -> None:
-        """At most `cuts`, one in each slice of a run of `length` cycles."""
+        """Cut the power `cuts` times at most, once in each slice of a run of `length` cycles."""
         width = length / cuts
         self._slices = [
             _Slice(int(n * width), int((n + self._random.random()) * width)) for n in reversed(range(cuts))

@@ -71,7 +71,7 @@ def judge_encoded(stream: CodedStream, appended: Iterable[Array]) -> Below:
 
 
 class _Length(NamedTuple):
-    """Of an append: its pages, its blocks of data, and the type of an array with its codec."""
+    """The length of an append: its pages, its blocks of data, and the type of an array with its codec."""
 
     stored: int
     data_blocks: int

@@ -41,7 +41,7 @@ class FileWriter(ProcessOwned, io.RawIOBase):
     :class:`flashtrain.host.ForeignProcess`, and the end of the file changes nothing.
     """
 
-    thing = "the file of a checkpoint"
+    subject = "the file of a checkpoint"
 
     def __init__(self, writer: AppendWriter) -> None:
         super().__init__()

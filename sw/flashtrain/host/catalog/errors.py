@@ -24,11 +24,11 @@ class CatalogDamaged(CatalogError):
 
 
 class NameExists(CatalogError):
-    """There is an array of that name already."""
+    """An array has that name already."""
 
 
 class NameMissing(CatalogError, KeyError):
-    """There is no array of that name."""
+    """No array has that name."""
 
     __str__ = Exception.__str__
 

@@ -72,7 +72,7 @@ class FlashImage(ProcessOwned):
     - damage: what was damaged when it was opened, each in one line; it and the clock are set by `repair`.
     """
 
-    thing = "the image of a flash"
+    subject = "the image of a flash"
     _open = False
 
     def __init__(self, path: Path, descriptor: int, geometry: Geometry, serial: bytes, new: bool) -> None:

@@ -110,7 +110,7 @@ def _pages(image: FlashImage) -> Iterator[str]:
 
 
 def _possible(records: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Which records of pages have a state and a time that are possible."""
+    """Whether the state and the time of each record of a page are possible: bool[records]."""
     with np.errstate(invalid="ignore"):
         times = (records["time"] >= 0) & (records["time"] <= MOST_SECONDS)
     state, unused = records["state"], records == np.zeros((), records.dtype)

@@ -94,7 +94,7 @@ class Inspector:
     def _collect(
         self, spans: Iterable[Span], size: int, part: Callable[[NDArray[np.uint8]], NDArray[np.uint8]]
     ) -> list[tuple[Span, NDArray[np.uint8]]]:
-        """By span, `size` bytes of each page, uint8[pages, size]; `part` takes them from whole pages."""
+        """Spans, each with uint8[pages, size]: bytes of its pages, which `part` takes from whole pages."""
         collected, requests = [], []
         for span in spans:
             target = np.empty((span.blocks, size), np.uint8)

@@ -221,7 +221,7 @@ class Journal:
         self.wait_for(self._append())
 
     def refresh(self) -> bool:
-        """If the newest record is old: write it again, in the other zone. Whether it was."""
+        """Write the newest record again, in the other zone, if it is old; whether it was."""
         old = self._stream.report()[self._zone].is_old
         if old:
             self._learn()

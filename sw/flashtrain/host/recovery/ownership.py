@@ -173,10 +173,8 @@ class OwnershipReader:
             for block, column in several
             for page in range(g.pages)
         )
-        there = np.array([bool(owner.owns(ids)[0]) for ids in pages], bool).reshape(len(several), g.pages)
-        counts = dict(
-            zip(several, np.logical_and.accumulate(there, axis=1).sum(axis=1).tolist(), strict=True)
-        )
+        own = np.array([bool(owner.owns(ids)[0]) for ids in pages], bool).reshape(len(several), g.pages)
+        counts = dict(zip(several, np.logical_and.accumulate(own, axis=1).sum(axis=1).tolist(), strict=True))
         chosen = [
             (max(reversed(blocks), key=lambda block: counts.get((block, column), 0)), column)
             for column, blocks in places.items()

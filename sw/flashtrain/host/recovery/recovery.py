@@ -279,14 +279,14 @@ class Recovery:
         free = sorted(unknown - {block for block, _ in self._ownership.marked})
         nsids = {zone: nsid for nsid, zones in self._zones.items() for zone in zones}
         generations = {zone: record.stream(nsid).generation for zone, nsid in nsids.items()}
-        there = {
+        with_pages = {
             owner.zone
             for owner in owners
             if owner.sequence >= record.floors[owner.zone]
             and (owner.zone in record.retired or owner.generation == generations[owner.zone])
         }
         wear = self._wear(owners, record)
-        lost = (zone for zone, blocks in enumerate(record.pointers) if blocks and zone not in there)
+        lost = (zone for zone, blocks in enumerate(record.pointers) if blocks and zone not in with_pages)
         return [
             OwnershipRecord(
                 physical, nsids[zone], zone, generations[zone], record.floors[zone], wear[physical],

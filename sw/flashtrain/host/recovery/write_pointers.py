@@ -24,7 +24,7 @@ class PointerReader:
     def pointers(
         self, owners: Sequence[OwnershipRecord], guess: Callable[[OwnershipRecord], int] = lambda owner: 0
     ) -> dict[OwnershipRecord, int]:
-        """By owner, the blocks up to its last programmed one. guess: the expected number; 0: unknown."""
+        """The blocks up to the last programmed one, by owner. guess: the expected number; 0: unknown."""
         g = self._geometry
         guesses = {owner: (guess(owner) - 1) // g.superpage for owner in owners if guess(owner)}
         pointers = {owner: end for owner, end in self._ends(guesses).items() if end}
@@ -64,9 +64,9 @@ class PointerReader:
             for (owner, number), ids in zip(
                 list(superpages.items()), self._inspector.identities(spans), strict=True
             ):
-                there = np.flatnonzero(owner.owns(ids))
-                if len(there):
-                    ends[owner] = ids.span.offset + int(there[-1]) + 1
+                own = np.flatnonzero(owner.owns(ids))
+                if len(own):
+                    ends[owner] = ids.span.offset + int(own[-1]) + 1
                     if number + 1 < self._geometry.pages:
                         further[owner] = number + 1
             superpages = further

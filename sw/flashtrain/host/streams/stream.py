@@ -565,7 +565,10 @@ class DeviceStream:
     def _target(
         self, out: NDArray, start: int, blocks: int
     ) -> tuple[Region | None, int, NDArray[np.uint8] | None, object]:
-        """As `_source`, for blocks that are read into `out`; third, the bytes to copy the region to."""
+        """The results of `_source`, for blocks that are read into `out`.
+
+        The third is the place to copy the region to.
+        """
         address = self._dispatcher.buffer.address_of(out)
         if address is not None:
             return None, address + start, None, out
@@ -662,7 +665,7 @@ class DeviceStream:
 
     @property
     def _recording(self) -> Recorder | None:
-        """As `_recorder`, of a change of generation: it is refused as well while the stream is pinned."""
+        """The recorder of a change of generation, which is refused as well while the stream is pinned."""
         journal = self._recorder
         return None if journal is None or self.nsid in journal.pinned else journal
 

@@ -67,7 +67,7 @@ class ClientQueue(ProcessOwned):
     process.
     """
 
-    thing = "the connection to a target"
+    subject = "the connection to a target"
 
     def __init__(self, sock: socket.socket, digests: Flags = Flags(0), in_capsule: int = 8192) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -252,12 +252,12 @@ class ClientQueue(ProcessOwned):
 
     def _header(self) -> Header | None:
         """The header of the next PDU, if all of the PDU is there."""
-        there = self._end - self._start
-        if there < COMMON.size:
+        received = self._end - self._start
+        if received < COMMON.size:
             return None
         header = parse_header(self._input, self._start)
         check_header(header, self._digests)
-        return header if header.pdu_bytes <= there else None
+        return header if header.pdu_bytes <= received else None
 
     def _receive(self) -> None:
         """Receive what has come; wait if there is nothing."""

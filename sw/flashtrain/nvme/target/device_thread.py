@@ -103,7 +103,7 @@ class DeviceThread:
         return self._call_or_stop(lose)
 
     def _call_or_stop(self, function: Callable[[Device], None]) -> "Future[None]":
-        """As :meth:`call`, for a function whose failure stops the device."""
+        """Run a function as :meth:`call` does; its failure stops the device."""
 
         def run(device: Device) -> None:
             try:

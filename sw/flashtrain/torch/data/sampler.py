@@ -58,7 +58,9 @@ class ResumableSampler(Sampler[int]):
         batch_size: samples that a batch takes from the sampler, by default `loader.batch_size`, of all
         processes for a loader of `accelerate`. :class:`DataError` for a loader of another sampler.
         """
-        size = batch_size or getattr(loader, "total_batch_size", getattr(loader, "batch_size", None))
+        size: Any = batch_size
+        if size is None:
+            size = getattr(loader, "total_batch_size", getattr(loader, "batch_size", None))
         if not isinstance(size, int) or size < 1:
             raise DataError(f"a batch of the loader has {size!r} samples; expected `batch_size`")
         self._begin()

@@ -115,7 +115,7 @@ class DieOptimizer(torch.optim.Optimizer):
 
     @property
     def stores(self) -> int:
-        """How often the host has stored weights on the dies: once, if nobody else changes them."""
+        """The number of times that the host has stored weights on the dies: 1 if nobody else changes them."""
         return self._dies.stores
 
     # Checkpoints.
@@ -222,7 +222,7 @@ class DieOptimizer(torch.optim.Optimizer):
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """As of PyTorch; the state is read from the dies, and the caller's own."""
+        """The dictionary of PyTorch, with a state that is read from the dies and belongs to the caller."""
         shown, self._shown = self._shown, ShownTensors()  # what it reads may be written to
         # As the first of the hooks, so that the others may change the entries.
         handle = self.register_state_dict_post_hook(lambda _, saved: with_own_entries(saved), prepend=True)

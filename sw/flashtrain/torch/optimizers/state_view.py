@@ -125,7 +125,7 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
         }.items()
 
     def _kept(self) -> dict[Tensor, tuple[int, dict[str, Input]]]:
-        """Of each parameter with state its steps, and the names of the arrays."""
+        """The steps of each parameter with state, and the names of its arrays."""
         kept = {}
         for cell, arrays in self._dies.contents:
             names = {name: array for array, name in self._names.items() if array in arrays}

@@ -142,12 +142,12 @@ class TrainingSequence:
 
 
 def last_uses(steps: list[Step]) -> list[tuple[str, ...]]:
-    """For each step, the tensors in memory that no later step needs: they leave memory after it."""
+    """The tensors in memory that no later step needs, for each step: they leave memory after it."""
     dying: list[tuple[str, ...]] = []
     needed: set[str] = set()
     for step in reversed(steps):
-        here = dict.fromkeys((*uses(step), *defines(step)))
-        dying.append(tuple(name for name in here if name not in needed))
+        touched = dict.fromkeys((*uses(step), *defines(step)))
+        dying.append(tuple(name for name in touched if name not in needed))
         needed.difference_update(defines(step))
         needed.update(uses(step))
     return dying[::-1]

@@ -38,7 +38,7 @@ def is_commit(entry: int) -> bool:
 
 
 def data_bytes(entry: int, around: Surroundings) -> int:
-    """Of a command with data, to a stream that exists, by its number of blocks or dwords."""
+    """The bytes of a command with data, to a stream that exists, by its number of blocks or dwords."""
     s = Submission
     if s.opcode.get(entry) == Opcode.ZONE_MANAGEMENT_RECEIVE:
         return 4 * (s.dwords.get(entry) + 1)

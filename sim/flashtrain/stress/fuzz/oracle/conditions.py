@@ -90,7 +90,7 @@ def _check_append(opcode: Opcode, entry: int, config: FmsConfig, stream: StreamS
 
 
 def _check_resources(zone: ZoneEntry, config: FmsConfig, stream: StreamState) -> None:
-    """Of a zone that is to be open."""
+    """Check the resources for a zone that is to be open."""
     if zone.state not in ACTIVE:
         demand(stream.active < config.max_active, _TOO_MANY_ACTIVE, "9: an active resource for an empty zone")
     if zone.state not in OPEN:
