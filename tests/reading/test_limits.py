@@ -210,6 +210,23 @@ def test_archives(tmp_path):
         list(read_lines(path))
 
 
+@pytest.mark.parametrize("place", ["first", "behind a folder"])
+def test_a_long_header_of_an_archive(tmp_path, place):
+    """Some KiB of a compressed archive would be 24 MiB in memory."""
+    path, member, folder = tmp_path / "a.tar.gz", tarfile.TarInfo("x"), tarfile.TarInfo("folder")
+    member.pax_headers, folder.type = {"comment": "x" * (24 << 20)}, tarfile.DIRTYPE
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=1) as archive:
+        for one in (member,) if place == "first" else (folder, member):
+            archive.addfile(one)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="a damaged archive: a header of more than 1,048,576 bytes"):
+            list(read_lines(path))
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def _npy(descr: str, shape: str, data: bytes = b"") -> bytes:
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + data

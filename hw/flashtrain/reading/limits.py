@@ -12,6 +12,8 @@ MOST_LINES_BYTES = 1 << 30
 """Of a file that is read line by line: a trace, or the journal of a sweep."""
 MOST_LINE_BYTES = 64 << 10
 """Of each of its lines."""
+MOST_HEADER_BYTES = 1 << 20
+"""Of an archive, in front of each of its files."""
 MOST_XZ_BYTES = 256 << 20
 """Memory that xz takes to unpack a file."""
 

@@ -1,14 +1,16 @@
 """Files of text in UTF-8."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, TypeVar, cast
 
-from .errors import InputError
-from .limits import MOST_LINE_BYTES, MOST_LINES_BYTES, MOST_TEXT_BYTES
+from .errors import ContentError, InputError
+from .limits import MOST_HEADER_BYTES, MOST_LINE_BYTES, MOST_LINES_BYTES, MOST_TEXT_BYTES
 from .regular_file import read_bytes, regular_file
 from .unpacked import DAMAGED, Unpacked
+
+ResultT = TypeVar("ResultT")
 
 _TAR_MAGIC = slice(257, 262)
 
@@ -52,13 +54,39 @@ def _lines_of(path: Path, file: BinaryIO) -> Iterator[bytes]:
         raise InputError(path, f"is damaged: {error}") from error
 
 
+class _ArchiveSource:
+    """The bytes of an archive for `tarfile`, which would read headers of any length into memory."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._left: int | None = None
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        if self._left is not None:
+            self._left -= len(data)
+            if self._left < 0:
+                raise ContentError(f"a header of more than {MOST_HEADER_BYTES:,} bytes")
+        return data
+
+    def of_header(self, read: Callable[[], ResultT]) -> ResultT:
+        """The result of `read`, which reads the header in front of a file; `ContentError` for a long one."""
+        self._left = MOST_HEADER_BYTES
+        try:
+            return read()
+        finally:
+            self._left = None
+
+
 def _lines_of_archive(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     import tarfile  # late: it takes a moment, and few files are archives
 
     try:
-        with tarfile.open(fileobj=file, mode="r|") as archive:
+        source = _ArchiveSource(file)
+        stream = cast(IO[bytes], source)
+        with source.of_header(lambda: tarfile.open(fileobj=stream, mode="r|")) as archive:
             names: list[str] = []
-            for member in archive:
+            while (member := source.of_header(archive.next)) is not None:
                 if not member.isfile():
                     continue
                 names.append(member.name)
