@@ -171,8 +171,15 @@ def test_other_documents(tmp_path, text, message):
 def test_drives_in_files(tmp_path):
     path = tmp_path / "mine.toml"
     config = SsdConfig.of(preset("behemoth"), 1, read_ns=500)
-    path.write_text(drive_text(config), encoding="utf-8")
-    assert load_drive(path) == config
+    for name in ('a "b\\c"', "é 😀", config.name):
+        config = replace(config, name=name)
+        path.write_text(drive_text(config), encoding="utf-8")
+        assert load_drive(path) == config
+    for name in ("5", '""', '"\\t"'):
+        _, rest = drive_text(config).split("\n", 1)
+        path.write_text(f"name = {name}\n{rest}", encoding="utf-8")
+        with pytest.raises(InputError, match=r"mine.toml: ssd.name is .*; expected a text of printable"):
+            load_drive(path)
     path.write_text(drive_text(config).replace("read_ns = 500", "reed_ns = 500"), encoding="utf-8")
     with pytest.raises(InputError, match=r"mine.toml: unknown key reed_ns; expected one of name, "):
         load_drive(path)

@@ -53,6 +53,8 @@ class SsdConfig:
 
     def __post_init__(self) -> None:
         check_limits("ssd", self)
+        named = isinstance(self.name, str) and self.name != "" and self.name.isprintable()
+        require(named, "ssd.name", self.name, "a text of printable characters")
         share = self.over_provisioning
         number = isinstance(share, int | float) and not isinstance(share, bool)
         require(number and 0 < share <= 1, "ssd.over_provisioning", share, "a number above 0, at most 1")

@@ -1,5 +1,6 @@
 """Conventional drives in TOML files: fields of `SsdConfig`, and the tables `[geometry]` and `[timing]`."""
 
+import json
 from dataclasses import fields
 from pathlib import Path
 
@@ -29,7 +30,11 @@ def load_drive(path: Path) -> SsdConfig:
 
 def drive_text(config: SsdConfig) -> str:
     """A complete file, with unit and range of each key. :func:`load_drive` gives back an equal one."""
-    lines = [f'name = "{config.name}"', f"over_provisioning = {config.over_provisioning!r}"]
+    # A string of printable characters is the same in JSON and in TOML.
+    lines = [
+        f"name = {json.dumps(config.name, ensure_ascii=False)}",
+        f"over_provisioning = {config.over_provisioning!r}",
+    ]
     lines += field_lines(config)
     for name in _TABLES:
         lines += ["", f"[{name}]", *field_lines(getattr(config, name))]
