@@ -9,7 +9,9 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.channel_helpers import CONFIGS
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-dual", "verilator-tiny", "verilator-tiny_random")
+@pytest.mark.usual(
+    "icarus-tiny", "verilator-dual", "verilator-tiny", "verilator-tiny_code", "verilator-tiny_random"
+)
 @pytest.mark.icarus("padding|bubbles|discards|in_time")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_write_buffer(name, simulator, seed, part):
