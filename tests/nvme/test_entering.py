@@ -1,5 +1,6 @@
 """Peers whose host is not admitted: what they can hold, and for how long."""
 
+import asyncio
 import socket
 import struct
 import time
@@ -7,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from flashtrain.host import open_device
+from flashtrain.host import Device, open_device
 from flashtrain.nvme.client.authentication import Offer, authenticate
 from flashtrain.nvme.client.fabrics import connect_command, fabrics
 from flashtrain.nvme.client.host import DEFAULT_HOST, Host, read_command
@@ -17,6 +18,7 @@ from flashtrain.nvme.target.authentication import MOST_MESSAGE_BYTES
 from flashtrain.nvme.target.framing import MOST_UNSENT_BYTES
 from flashtrain.nvme.target.notices import MOST_LINES, Notice, Notices
 from flashtrain.nvme.target.queue import MOST_ENTERING_IN_ALL, Queue
+from flashtrain.nvme.target.server import Target
 from flashtrain.nvme.target.settings import DEFAULT_NQN, Settings
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from flashtrain.nvme.wire.dhchap import SECURITY_PROTOCOL, Hash, Negotiation, make_secret, negotiate
@@ -216,6 +218,28 @@ def test_a_failed_authentication_is_a_line_and_then_a_count():
     assert [line for line in target.log if "authentication" in line] == [
         f"host {DEFAULT_HOST}: authentication failed", "11 more authentications failed",
     ]  # fmt: skip
+
+
+def test_limits_of_time_hold_without_a_reader_of_the_log():
+    with open_device("tiny", node="serve") as device:
+        assert asyncio.run(_left_of_silent_peers(device)) == 0
+
+
+async def _left_of_silent_peers(device: Device) -> int:
+    """The connections that a target has left of two silent ones, one after the other."""
+
+    def say(line: str) -> None:
+        raise BrokenPipeError
+
+    async with Target(device, Settings(port=0, stalled_seconds=0.2), say) as target:
+        writers = []
+        for _ in range(2):
+            writers.append((await asyncio.open_connection("127.0.0.1", target.port))[1])
+            await asyncio.sleep(0.5)
+        left = target.connections
+        for writer in writers:
+            writer.close()
+        return left
 
 
 def test_lines_of_peers_are_bounded():

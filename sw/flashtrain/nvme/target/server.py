@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from flashtrain.host import Device
 from flashtrain.nvme.errors import ServeError
@@ -24,8 +25,12 @@ class Target:
     def __init__(
         self, device: Device, settings: Settings, say: Callable[[str], None] = lambda line: None
     ) -> None:
+        def note(line: str) -> None:
+            with suppress(OSError):  # the limits hold without anybody who reads the log
+                say(line)
+
         self.settings = settings
-        self.subsystem = Subsystem(device, settings, say)
+        self.subsystem = Subsystem(device, settings, note)
         self._fabrics = Fabrics(self.subsystem)
         self._server: asyncio.Server | None = None
         self._watch: asyncio.Task[None] | None = None
