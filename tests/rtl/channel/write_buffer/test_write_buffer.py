@@ -10,7 +10,7 @@ from tests.rtl.channel.channel_helpers import CONFIGS
 
 
 @pytest.mark.usual(
-    "icarus-tiny", "verilator-dual", "verilator-tiny", "verilator-tiny_code", "verilator-tiny_random"
+    "icarus-tiny", "verilator-dual", "verilator-tiny_code", "verilator-tiny_random", "verilator-wide"
 )
 @pytest.mark.icarus("padding|bubbles|discards|in_time")
 @pytest.mark.parametrize("name", CONFIGS)
