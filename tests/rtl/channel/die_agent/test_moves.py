@@ -43,7 +43,7 @@ def test_engine_with_spares(simulator, seed, tmp_path, name, bad_block, bad_plan
     top = EngineWithDies(SPARE_CONFIGS[name], bad_block=bad_block, bad_planes=bad_planes)
     verilator = simulator is Simulator.VERILATOR
     files = export_design(top, "engine").write(tmp_path)
-    files += [*VERILATOR_SOURCES, HERE / "failing_host.cpp"] if verilator else ICARUS_SOURCES
+    files += [*VERILATOR_SOURCES, HERE.parent / "failing_host.cpp"] if verilator else ICARUS_SOURCES
     parameters = {"config": name, "bad_zone": -1, "bad_block": bad_block, "bad_planes": bad_planes}
     run_bench(
         files,
