@@ -33,8 +33,9 @@ def test_a_cut_at_each_command(monkeypatch, power):
             except (Killed, ConnectionError):
                 pass
             happened = cut.disarm()
-            if not power:
-                fs._ended.detach()
+            if power:
+                fs.close()
+            fs._ended.detach()  # else the collector closes it, in a thread of the target as well
             fs = connect_after_kill(target)
             fs.ls("objects")
             time.sleep(LEASE)
