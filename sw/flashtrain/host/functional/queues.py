@@ -1,7 +1,5 @@
 """The controller's side of a port's queues: it fetches entries from memory, and posts completions to it."""
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,23 +56,19 @@ class PortQueues:
     def post(self, cid: int, status: int, result: int, fetched: int | None = None) -> None:
         """Write a completion entry; `fetched`: entries that the controller has taken, if not all."""
         taken = self._sq_head if fetched is None else fetched % self.sq_size
+        c = Completion
         entry = (
-            Completion.result.put(result)
-            | taken << Completion.sq_head.low
+            c.result.put(result)
+            | c.sq_head.put(taken)
             | self._port_bits
-            | cid << Completion.cid.low
-            | self._phase << Completion.phase.low
-            | _status_bits(status)
-        ).to_bytes(Completion.BYTES, "little")
-        start = self._cq_base + self._cq_tail * Completion.BYTES
-        self._memory[start : start + Completion.BYTES] = entry
+            | c.cid.put(cid)
+            | c.phase.put(self._phase)
+            | c.status.put(status)
+            | c.do_not_retry.put(do_not_retry(status))
+        ).to_bytes(c.BYTES, "little")
+        start = self._cq_base + self._cq_tail * c.BYTES
+        self._memory[start : start + c.BYTES] = entry
         self._cq_tail += 1
         if self._cq_tail == self.cq_size:
             self._cq_tail = 0
             self._phase ^= 1
-
-
-@cache
-def _status_bits(status: int) -> int:
-    """The bits of a status in a completion entry, with DNR."""
-    return Completion.status.put(status) | Completion.do_not_retry.put(do_not_retry(status))

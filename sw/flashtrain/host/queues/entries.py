@@ -55,11 +55,9 @@ class Command(NamedTuple):
         """The submission entry, with command identifier `cid`."""
         s = Submission
         value = s.cid.put(cid)
-        for (low, limit), number in zip(_PLAIN, self, strict=True):
-            if number and limit:
-                if not 0 < number < limit:
-                    raise ValueError(f"{number} does not fit a field with values below {limit}")
-                value |= number << low
+        for place, field in _PLAIN:
+            if number := self[place]:
+                value |= field.put(number)
         if self.length:
             value |= _SGL | s.address.put(self.address) | s.length.put(self.length)
         if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
@@ -73,10 +71,9 @@ class Command(NamedTuple):
 
 _ENCODED = ("blocks", "address", "length", "expanded")
 _PLAIN = tuple(
-    (0, 0) if name in _ENCODED else (getattr(Submission, name).low, 1 << getattr(Submission, name).width)
-    for name in Command._fields
+    (place, getattr(Submission, name)) for place, name in enumerate(Command._fields) if name not in _ENCODED
 )
-"""The lowest bit of each field of a command in its entry, and the limit of its values; 0 if it is encoded."""
+"""The fields of a command that stand in its entry as they are, with their places in the command."""
 _SGL = Submission.psdt.put(Submission.PSDT_SGL)
 
 
