@@ -24,8 +24,8 @@ def move_to_meta(model: nn.Module) -> None:
 
 
 def _on_meta(tensor: torch.Tensor) -> torch.Tensor:
-    there = tensor.detach().to("meta")
-    return nn.Parameter(there, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else there
+    empty = tensor.detach().to("meta")
+    return nn.Parameter(empty, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else empty
 
 
 def built_on_meta(target: str, function: Callable[[], object]) -> object:
