@@ -68,6 +68,16 @@ def test_pages_are_read_at_a_sitting():
     assert (ROOT / "README.md").stat().st_size <= 5_000
 
 
+def test_the_tree_has_every_package():
+    packages = {
+        f"{part}/flashtrain/{path.parent.name}"
+        for part in ("hw", "sim", "sw")
+        for path in (ROOT / part / "flashtrain").glob("*/*.py")
+    }
+    page = (ROOT / "docs" / "tree.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([\w/]+)` \|", page, re.MULTILINE)) == packages
+
+
 def test_tutorial_has_the_example():
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
