@@ -75,7 +75,7 @@ def test_seeds_are_tried_until_one_is_fast_enough(tools, monkeypatch, seeds, wan
 
 def test_parts_of_a_wire_have_names_of_their_own():
     """Yosys' name of bit 3 of `slots` is that of a part of it in Amaranth."""
-    text = to_rtlil(AgeOrder(8), "order")
+    text = to_rtlil(AgeOrder(8), "order")["order"]
     assert r"\slots[3]" in text
     assert r"\slots__3 " in _without_brackets(text)
     assert not re.search(r"\\\S+\[\d", _without_brackets(text))

@@ -124,8 +124,49 @@ def export_design(top: wiring.Component, name: str) -> ExportedDesign:
 
     Raises `ExportError` if one name stands for two components.
     """
+    modules = [
+        _export_module(component, fragment, module) for module, component, fragment in _modules(top, name)
+    ]
+    return ExportedDesign(name, tuple(modules))
+
+
+def to_systemverilog(top: wiring.Component, name: str) -> str:
+    """The whole design under `top` as one text."""
+    return "\n".join(export_design(top, name).files.values())
+
+
+def to_rtlil(top: wiring.Component, name: str) -> dict[str, str]:
+    """The design under `top` in Yosys' own language, for synthesis: the top's text first, then one for each
+    shared module.
+
+    Raises `ExportError` if one name stands for two components.
+    """
+    texts = {}
+    for module, component, fragment in _modules(top, name):
+        sync = ClockDomain("sync")
+        fragment.add_domains(sync)
+        ports = {"clk": (sync.clk, PortDirection.Input), "rst": (sync.rst, PortDirection.Input)}
+        ports |= _leaf_directions(component)
+        texts[module], _names = rtlil.convert_fragment(fragment, ports, module, emit_src=False)
+    return texts
+
+
+def lint(files: Iterable[Path], top: str) -> None:
+    """Check files with Verilator's `-Wall`, less `UNAVOIDABLE_WARNINGS`. Raises `LintError`."""
+    waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
+    done = subprocess.run(
+        [verilator_binary(), "--lint-only", "-Wall", *waived, "--top-module", top, *files],
+        env=verilator_environment(),
+        text=True,
+        capture_output=True,
+    )
+    if done.returncode:
+        raise LintError(f"{top} is not lint-clean:\n{done.stderr.strip()}")
+
+
+def _modules(top: wiring.Component, name: str) -> Iterator[tuple[str, wiring.Component, Fragment]]:
+    """Name, component and elaborated text of `top`, as module `name`, and of each shared module below it."""
     found: dict[str, wiring.Component] = {name: top}
-    modules = []
     pending = [name]
     while pending:
         module = pending.pop()
@@ -141,38 +182,7 @@ def export_design(top: wiring.Component, name: str) -> ExportedDesign:
                     f"{type(component).__name__} and {type(shared.component).__name__}: "
                     f"give one and the same object to each SharedModule of that name"
                 )
-        modules.append(_export_module(found[module], fragment, module))
-    return ExportedDesign(name, tuple(modules))
-
-
-def to_systemverilog(top: wiring.Component, name: str) -> str:
-    """The whole design under `top` as one text."""
-    return "\n".join(export_design(top, name).files.values())
-
-
-def to_rtlil(top: wiring.Component, name: str) -> str:
-    """The design under `top` in Yosys' own language, for synthesis; it has no `SharedModule`."""
-    fragment = Fragment.get(top, None)
-    if shared := next(_shared_modules(fragment), None):
-        raise ExportError(f"{name!r} has a SharedModule, {shared.module_name!r}: write it as SystemVerilog")
-    sync = ClockDomain("sync")
-    fragment.add_domains(sync)
-    ports = {"clk": (sync.clk, PortDirection.Input), "rst": (sync.rst, PortDirection.Input)}
-    text, _names = rtlil.convert_fragment(fragment, ports | _leaf_directions(top), name, emit_src=False)
-    return text
-
-
-def lint(files: Iterable[Path], top: str) -> None:
-    """Check files with Verilator's `-Wall`, less `UNAVOIDABLE_WARNINGS`. Raises `LintError`."""
-    waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
-    done = subprocess.run(
-        [verilator_binary(), "--lint-only", "-Wall", *waived, "--top-module", top, *files],
-        env=verilator_environment(),
-        text=True,
-        capture_output=True,
-    )
-    if done.returncode:
-        raise LintError(f"{top} is not lint-clean:\n{done.stderr.strip()}")
+        yield module, found[module], fragment
 
 
 def _shared_modules(fragment: Fragment) -> Iterator[SharedModule]:

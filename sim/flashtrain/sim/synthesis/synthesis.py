@@ -4,7 +4,8 @@
     place(unit, "update_unit", clock_mhz=150).clock_mhz   # Lattice ECP5-85, speed grade 6
 
 The component stands alone: its ports are not pins, and ways from and to them do not count for the clock.
-Results are kept in build/synthesis as long as text and tools stay the same.
+Netlists are kept in the user's cache, and placements in build/synthesis, as long as text and tools stay the
+same.
 """
 
 import json
@@ -20,8 +21,10 @@ from pathlib import Path
 from amaranth.lib import wiring
 
 from flashtrain.native.build_cache import BUILD, build_once, content_key
+from flashtrain.native.user_cache import user_cache
 from flashtrain.rtl.export.systemverilog import to_rtlil
 from flashtrain.sim.synthesis.ecp5_memory import absorb_registers
+from flashtrain.sim.synthesis.netlist import Module, Source
 from flashtrain.sim.yowasp import yowasp_environment
 from flashtrain.spec.errors import ToolError
 
@@ -104,9 +107,8 @@ class Placement:
 
 def synthesise(component: wiring.Component, name: str, target: Target) -> Area:
     """Map a component to cells. Raises `ToolError` if Yosys is missing or fails."""
-    statistics = json.loads(
-        (_mapped(to_rtlil(component, name), name, target) / "area.json").read_text(encoding="utf-8")
-    )
+    folder = _mapped(_flat(component, name), name, target)
+    statistics = json.loads((folder / "area.json").read_text(encoding="utf-8"))
     return Area.of_cells(statistics["design"]["num_cells_by_type"])
 
 
@@ -117,7 +119,7 @@ def place(component: wiring.Component, name: str, clock_mhz: float, *, seeds: in
 
     Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
     """
-    mapped = _mapped(to_rtlil(component, name), name, Target.ECP5) / "netlist.json"
+    mapped = _mapped(_flat(component, name), name, Target.ECP5) / "netlist.json"
     netlist = json.loads(mapped.read_text(encoding="utf-8"))
     absorb_registers(netlist["modules"][name])
     text = json.dumps(netlist)
@@ -156,6 +158,32 @@ def synthesis_tools(placing: bool = True) -> dict[str, str]:
     return tools
 
 
+def _flat(component: wiring.Component, name: str) -> str:
+    """One text, whose modules Yosys maps as one."""
+    return "\n".join(to_rtlil(component, name).values())
+
+
+def mapped_modules(component: wiring.Component, name: str) -> dict[str, Module]:
+    """Map a component to an ECP5, each of its shared modules alone. Raises `ToolError` as `synthesise`."""
+    texts = to_rtlil(component, name)
+    borders = {module: _border(text) for module, text in texts.items()}
+    found = {}
+    for module, text in texts.items():
+        others = [border for other, border in borders.items() if rf"cell \{other} " in text]
+        folder = _mapped("\n".join([text, *others]), module, Target.ECP5)
+        netlist = json.loads((folder / "netlist.json").read_text(encoding="utf-8"))
+        found[module] = Module(netlist["modules"][module], Source.of(_without_brackets(text)))
+    return found
+
+
+def _border(text: str) -> str:
+    """The first module of a text without its content."""
+    _, beginning, rest = text.partition("module ")
+    name, content = rest.split("\n", 1)
+    ports = re.findall(r"^  wire .*(?:input|output) \d+ .*$", content.partition("\nend\n")[0], re.MULTILINE)
+    return "\n".join(["attribute \\blackbox 1", beginning + name, *ports, "end"])
+
+
 def _mapped(text: str, name: str, target: Target) -> Path:
     """The folder with netlist and statistics of a mapped design."""
     command = _yosys()
@@ -172,14 +200,14 @@ def _mapped(text: str, name: str, target: Target) -> Path:
     )
     text = _without_brackets(text)
     key = content_key(text, script, _version(command))
-    folder = (BUILD / "synthesis" / f"{name}-{target.name.lower()}-{key}").resolve()
 
-    def build() -> None:
+    def build(folder: Path) -> None:
         (folder / f"{name}.il").write_text(text, encoding="utf-8")
         _run([*command, "-q", "-l", _YOSYS_LOG, "-p", script], folder, "area.json")
 
-    build_once(folder, build)
-    return folder
+    return user_cache().build(
+        "netlist", f"{name}-{target.name.lower()}", key, f"netlist of {name}, {target.name}", build
+    )
 
 
 def _without_brackets(text: str) -> str:
