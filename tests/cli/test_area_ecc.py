@@ -5,12 +5,9 @@ import json
 import pytest
 
 from flashtrain.cli.main import main
-from flashtrain.sim.synthesis import synthesis
-from flashtrain.sim.synthesis.synthesis import Area, Placement
+from flashtrain.sim.synthesis.synthesis import Area
 
-
-def _place(component, name, clock_mhz, seeds):
-    return Placement(5_000, clock_mhz + 1, 1, {1: clock_mhz + 1})
+from .area_tools import replace_tools
 
 
 @pytest.fixture(autouse=True)
@@ -20,13 +17,9 @@ def measured(monkeypatch):
     def synthesise(component, name, target):
         assert component.code.strength == 13
         lut = 100 * component.parallel if name.startswith("ecc_search") else 10
-        return Area(lut=lut, carry=0, lut_memory=1, registers=7, multipliers=0, block_memory=0, memory_lut=4)
+        return Area(lut=lut, lut_memory=1, registers=7, memory_lut=4)
 
-    monkeypatch.setattr(synthesis, "synthesise", synthesise)
-    monkeypatch.setattr(synthesis, "place", _place)
-    monkeypatch.setattr(
-        synthesis, "synthesis_tools", lambda placing: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"}
-    )
+    replace_tools(monkeypatch, synthesise, clocks=lambda name, seed: 151.0)
 
 
 def test_every_unit_is_measured(capsys):
@@ -44,4 +37,4 @@ def test_beside_another_controller(capsys):
     (row,) = [line for line in lines if line.startswith("Cosmos+ OpenSSD, solver")]
     assert row.split()[-1] == "6,072"
     (row,) = [line for line in lines if line.startswith("search, 4")]
-    assert row.split()[-5:] == ["404", "400", "7", "1", "-"]
+    assert row.split()[-6:] == ["404", "400", "7", "1", "4.0", "-"]

@@ -39,9 +39,9 @@ def parts() -> list[Part]:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.rtl.codec.layouts import GROUP_SLICES
-    from flashtrain.sim.synthesis.synthesis import synthesis_tools
+    from flashtrain.sim.synthesis.tools import versions
 
-    tools = synthesis_tools(placing=options.clock)
+    tools = versions(placing=options.clock)
     measured = measure(parts(), options.clock, console)
     config = preset(PRESET)
     console.say(
@@ -51,8 +51,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rows = []
     for one in measured.values():
         numbers = one.all_lut6, one.ecp5.lut, one.ecp5.registers, one.ecp5.lut_memory, one.ecp5.block_memory
-        rows.append((one.title, *(f"{number:,}" for number in numbers), one.clock))
-    columns = ("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "block RAM", "clock")
+        rows.append((one.title, *(f"{number:,}" for number in numbers), one.depth, one.clock))
+    columns = ("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "block RAM", "depth", "clock")
     console.say(table(columns, rows))
     console.say("by " + ", ".join(tools.values()))
     console.document(
@@ -72,6 +72,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _slower(lane: Measured, engine: Measured) -> bool:
     """Both were placed, and the lane misses the clock of the engine."""
-    if lane.placement is None or engine.placement is None:
+    if lane.clock_mhz is None or engine.clock_mhz is None:
         return False
-    return lane.placement.clock_mhz < engine.placement.clock_mhz
+    return lane.clock_mhz < engine.clock_mhz

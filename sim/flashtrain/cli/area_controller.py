@@ -1,4 +1,4 @@
-"""`flashtrain area controller`: channel engines and the front end in an FPGA; other open controllers."""
+"""`flashtrain area controller`: controllers, engines and front ends in an FPGA; other open controllers."""
 
 import argparse
 from dataclasses import asdict, dataclass, replace
@@ -6,14 +6,23 @@ from functools import partial
 
 from flashtrain.spec import FmsConfig, preset
 
-from .area_parts import WANTED_MHZ, Measured, Part, measure
+from . import area_depth
+from .area_parts import Measured, Part, measure
 from .console import Console, table
 
-ALLOWED_LUT6 = 6_000
-"""What an engine of four dies may take."""
+ALLOWED_LUT6 = {"channel_4": 6_000, "front_end_4": 10_200}
+"""What an engine of four dies may take, and a front end of four channels."""
 
-SEEDS = 16
-"""Of the placer, for the engine of four dies, which is to reach a clock."""
+NEEDED_MHZ = {"channel_4": 140.0, "controller_tiny": 100.0}
+"""The mean of the seeds that these are to reach."""
+
+SEEDS = 4
+"""Of the placer, for the parts that are placed."""
+
+WHOLE = ("tiny", "small")
+"""Configurations whose whole controller is placed: the device has room for them."""
+LARGE = "behemoth"
+"""The one whose depth is measured as well."""
 
 
 @dataclass(frozen=True)
@@ -55,56 +64,82 @@ def protected(config: FmsConfig) -> FmsConfig:
 def parts() -> list[Part]:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.channel.engine import ChannelEngine
+    from flashtrain.rtl.controller import Controller
     from flashtrain.rtl.front_end import FrontEnd
 
-    engines = [
-        Part(
-            f"channel_{dies}",
-            f"channel engine, {dies} dies",
-            partial(ChannelEngine, config(4, dies)),
-            seeds=SEEDS if dies == 4 else 1,
-        )
-        for dies in (2, 4, 8)
-    ]
-    engines.append(
+    return [
+        *(
+            Part(f"controller_{name}", f"whole controller, {name}", partial(Controller, preset(name)), SEEDS)
+            for name in WHOLE
+        ),
+        *(
+            Part(
+                f"channel_{dies}",
+                f"channel engine, {dies} dies",
+                partial(ChannelEngine, config(4, dies)),
+                seeds=SEEDS if dies == 4 else 0,
+            )
+            for dies in (2, 4, 8)
+        ),
         Part(
             "protected_4",
             "channel engine, 4 dies, protected",
             partial(ChannelEngine, protected(config(4, 4))),
-        )
-    )
-    front_ends = [
-        Part(
-            f"front_end_{channels}",
-            f"front end, {channels} channels",
-            partial(FrontEnd, config(channels, 2)),
-        )
-        for channels in (4, 8)
+            seeds=0,
+        ),
+        *(
+            Part(
+                f"front_end_{channels}",
+                f"front end, {channels} channels",
+                partial(FrontEnd, config(channels, 2)),
+                seeds=0,
+            )
+            for channels in (4, 8)
+        ),
     ]
-    return engines + front_ends
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    from flashtrain.sim.synthesis.synthesis import synthesis_tools
+    from flashtrain.sim.synthesis.tools import versions
 
-    tools = synthesis_tools(placing=options.clock)
+    tools = versions(placing=options.clock)
     measured = measure(parts(), options.clock, console)
-    engine = measured["channel_4"]
+    depths = area_depth.measure((LARGE,), console)
     console.say(_table(measured))
-    if engine.placement:
-        console.say(f"{engine.title}: {engine.seeds}; asked: {WANTED_MHZ:.0f} MHz")
+    for key, part in measured.items():
+        _say_placements(part, NEEDED_MHZ.get(key), console)
+    console.say(area_depth.unit_table(depths))
+    area_depth.say_paths(LARGE, depths[LARGE], console)
     console.say("by " + ", ".join(tools.values()))
     console.document(
         {
             "parts": {key: one.document() for key, one in measured.items()},
+            "depths": area_depth.document(depths),
             "allowed_lut6": ALLOWED_LUT6,
-            "needed_mhz": WANTED_MHZ,
+            "needed_mhz": NEEDED_MHZ,
             "others": [asdict(other) for other in OTHERS],
             "tools": tools,
         }
     )
-    too_slow = engine.placement is not None and engine.placement.clock_mhz < WANTED_MHZ
-    return int(too_slow or engine.all_lut6 >= ALLOWED_LUT6)
+    too_large = any(measured[key].all_lut6 >= allowed for key, allowed in ALLOWED_LUT6.items())
+    clocks = {key: measured[key].clock_mhz for key in NEEDED_MHZ}
+    too_slow = any(clock is not None and clock < NEEDED_MHZ[key] for key, clock in clocks.items())
+    return int(too_large or too_slow or area_depth.too_deep(depths))
+
+
+def _say_placements(part: Measured, needed: float | None, console: Console) -> None:
+    """A row for each seed, the mean, and the longest paths of the slowest."""
+    if not part.placements:
+        return
+    rows = [(f"seed {one.seed}", f"{one.clock_mhz:.1f} MHz") for one in part.placements]
+    rows.append(("mean", part.clock))
+    if needed:
+        rows.append(("to reach", f"{needed:.1f} MHz"))
+    console.say(table((part.title, "clock"), rows))
+    slowest = min(part.placements, key=lambda one: one.clock_mhz)
+    console.say(f"longest paths with seed {slowest.seed}:")
+    for path in slowest.paths:
+        console.say(f"  {path}")
 
 
 def _numbers(one: Measured) -> tuple[int, ...]:
@@ -114,14 +149,16 @@ def _numbers(one: Measured) -> tuple[int, ...]:
 def _table(measured: dict[str, Measured]) -> str:
     rows = []
     for one in measured.values():
-        rows.append((one.title, *(f"{number:,}" for number in _numbers(one)), one.cells, one.clock))
+        rows.append(
+            (one.title, *(f"{number:,}" for number in _numbers(one)), one.depth, one.cells, one.clock)
+        )
     for title, less, more, by in (
         ("one more die of a channel", "channel_4", "channel_8", 4),
         ("one more channel, of the front end", "front_end_4", "front_end_8", 4),
     ):
         pairs = zip(_numbers(measured[less]), _numbers(measured[more]), strict=True)
-        rows.append((title, *(f"{(high - low) / by:,.0f}" for low, high in pairs), "", ""))
+        rows.append((title, *(f"{(high - low) / by:,.0f}" for low, high in pairs), "", "", ""))
     for other in OTHERS:
-        rows.append((other.name, f"{other.lut6:,}", "", "", "", "", f"{other.clock_mhz:.1f} MHz"))
-    columns = ("", "LUT6", "ECP5 LUT4", "registers", "block RAM", "cells", "clock")
+        rows.append((other.name, f"{other.lut6:,}", "", "", "", "", "", f"{other.clock_mhz:.1f} MHz"))
+    columns = ("", "LUT6", "ECP5 LUT4", "registers", "block RAM", "depth", "cells", "clock")
     return table(columns, rows)

@@ -16,9 +16,9 @@ PRESETS = ("tiny", "small", "behemoth")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    from flashtrain.sim.synthesis.synthesis import synthesis_tools
+    from flashtrain.sim.synthesis.tools import versions
 
-    tools = synthesis_tools(placing=False)
+    tools = versions(placing=False)
     measured = measure(options.preset, console)
     console.say(unit_table(measured))
     for name, depths in measured.items():

@@ -34,10 +34,10 @@ def parts(code: PageCode) -> list[Part]:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    from flashtrain.sim.synthesis.synthesis import synthesis_tools
+    from flashtrain.sim.synthesis.tools import versions
 
     code = PageCode.of(preset("small").geometry, preset("small_ecc").code_strength)
-    tools = synthesis_tools(placing=options.clock)
+    tools = versions(placing=options.clock)
     measured = measure(parts(code), options.clock, console)
     console.say(
         f"{code.words} code words of {code.word_bytes} bytes in a page, strength {code.strength}, "
@@ -59,7 +59,7 @@ def _table(measured: dict[str, Measured]) -> str:
     rows = []
     for one in measured.values():
         numbers = one.all_lut6, one.ecp5.lut, one.ecp5.registers, one.ecp5.lut_memory
-        rows.append((one.title, *(f"{number:,}" for number in numbers), one.clock))
+        rows.append((one.title, *(f"{number:,}" for number in numbers), one.depth, one.clock))
     for unit, lut6 in COSMOS.items():
-        rows.append((f"Cosmos+ OpenSSD, {unit}: strength 14, 256 bytes", f"{lut6:,}", "", "", "", ""))
-    return table(("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "clock"), rows)
+        rows.append((f"Cosmos+ OpenSSD, {unit}: strength 14, 256 bytes", f"{lut6:,}", "", "", "", "", ""))
+    return table(("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "depth", "clock"), rows)

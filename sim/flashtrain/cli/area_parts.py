@@ -1,7 +1,8 @@
-"""Parts of the hardware in an FPGA: what they take, and their clock."""
+"""Parts of the hardware in an FPGA: what they take, their depth, and their clock."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from .console import Console
@@ -9,10 +10,12 @@ from .console import Console
 if TYPE_CHECKING:
     from amaranth.lib import wiring
 
-    from flashtrain.sim.synthesis.synthesis import Area, Placement
+    from flashtrain.sim.synthesis.depth import Path
+    from flashtrain.sim.synthesis.placement import Placement
+    from flashtrain.sim.synthesis.synthesis import Area
 
 WANTED_MHZ = 150.0
-"""What channel engines are to reach, with all that is in them."""
+"""What the placer aims at."""
 
 
 @dataclass(frozen=True)
@@ -22,57 +25,66 @@ class Part:
     key: str
     title: str
     build: "Callable[[], wiring.Component]"  # anew each time, so that none is left without a use
-    seeds: int = 1  # of the placer, to try until the clock is reached; with none it is not placed
+    seeds: int = 1  # of the placer; with none the part is not placed
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Size of a part; without a placement its clock frequency was not measured."""
+    """Size of a part, its deepest path, and a placement for each seed; none: it was not placed."""
 
     title: str
     ecp5: "Area"
     lut6: "Area"
-    placement: "Placement | None"
+    deepest: "Path"
+    placements: "Sequence[Placement]" = ()
 
     @property
     def all_lut6(self) -> int:
         return self.lut6.lut + self.lut6.memory_lut
 
     @property
-    def clock(self) -> str:
-        return f"{self.placement.clock_mhz:.1f} MHz" if self.placement else "-"
+    def clock_mhz(self) -> float | None:
+        """The mean of the seeds."""
+        return mean(one.clock_mhz for one in self.placements) if self.placements else None
 
     @property
-    def seeds(self) -> str:
-        """The clock frequency for each seed that was tried."""
-        tried = self.placement.tried if self.placement else {}
-        return ", ".join(f"{clock:.1f} with seed {seed}" for seed, clock in tried.items())
+    def clock(self) -> str:
+        return "-" if self.clock_mhz is None else f"{self.clock_mhz:.1f} MHz"
+
+    @property
+    def depth(self) -> str:
+        return f"{self.deepest.depth:.1f}"
 
     @property
     def cells(self) -> str:
-        return f"{self.placement.cells:,}" if self.placement else "-"
+        return f"{self.placements[0].cells:,}" if self.placements else "-"
 
     def document(self) -> dict[str, Any]:
         return {
             "lut6": self.all_lut6,
             "ecp5": asdict(self.ecp5),
-            "ecp5_cells": self.placement and self.placement.cells,
-            "clock_mhz": self.placement and self.placement.clock_mhz,
-            "clock_mhz_by_seed": self.placement and {**self.placement.tried},
+            "depth": self.deepest.depth,
+            "deepest_path": list(self.deepest.signals),
+            "ecp5_cells": self.placements[0].cells if self.placements else None,
+            "clock_mhz": self.clock_mhz,
+            "placements": [asdict(one) for one in self.placements],
         }
 
 
 def measure(parts: Iterable[Part], clock: bool, console: Console) -> dict[str, Measured]:
     """Each part by its key; with `clock`, placed and routed, which takes minutes."""
-    from flashtrain.sim.synthesis.synthesis import Target, place, synthesise
+    from flashtrain.sim.synthesis.depth import measure_depths
+    from flashtrain.sim.synthesis.placement import place
+    from flashtrain.sim.synthesis.synthesis import Target, synthesise
 
     measured = {}
     for part in parts:
         console.step(f"mapping the {part.title}")
         ecp5, lut6 = (synthesise(part.build(), part.key, target) for target in (Target.ECP5, Target.LUT6))
-        placement = None
+        deepest = measure_depths(part.build(), part.key).paths[0]
+        placements = []
         if clock and part.seeds:
             console.step(f"placing and routing the {part.title}")
-            placement = place(part.build(), part.key, clock_mhz=WANTED_MHZ, seeds=part.seeds)
-        measured[part.key] = Measured(part.title, ecp5, lut6, placement)
+            placements = place(part.build(), part.key, clock_mhz=WANTED_MHZ, seeds=part.seeds)
+        measured[part.key] = Measured(part.title, ecp5, lut6, deepest, placements)
     return measured

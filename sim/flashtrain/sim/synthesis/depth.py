@@ -19,15 +19,24 @@ of the optimisation. Paths cross the borders.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from amaranth.lib import wiring
 
-from flashtrain.sim.synthesis.netlist import Bit, Cell, Module, is_made_by_a_tool, join, readable
-from flashtrain.sim.synthesis.synthesis import mapped_modules
+from flashtrain.sim.synthesis.levels import CycleError, Levels
+from flashtrain.sim.synthesis.netlist import (
+    MEMORIES,
+    Bit,
+    Cell,
+    Module,
+    is_made_by_a_tool,
+    join,
+    readable,
+    source_names,
+)
+from flashtrain.sim.synthesis.synthesis import Target, map_modules
 from flashtrain.spec.errors import FlashtrainError, ToolError
 
 LIMIT = 10
@@ -36,7 +45,6 @@ LIMIT = 10
 _TABLES = {"LUT4": 1, "PFUMX": 0, "L6MUX21": 0, "MULT18X18D": 4}
 _CARRY = 1 / 16
 _BLOCK_MEMORIES = ("DP16KD", "PDPW16KD")
-_MEMORIES = ("TRELLIS_DPR16X4", *_BLOCK_MEMORIES)
 _CLOCKS = ("CLK", "WCK", "CLKA", "CLKB", "CLKW", "CLKR")
 _REGISTER_PINS = {"DI": "", "M": "", "CE": " (enable)", "LSR": " (reset)"}
 
@@ -92,12 +100,12 @@ def measure_depths(top: wiring.Component, name: str) -> Depths:
 
     Raises `ToolError` if Yosys is missing or fails, `LoopError` for a combinational loop.
     """
-    return depths_of(mapped_modules(top, name), name)
+    return depths_of({part.name: part.module() for part in map_modules(top, name, Target.ECP5)}, name)
 
 
 def depths_of(modules: Mapping[str, Module], top: str) -> Depths:
     """The depths of mapped modules, which instantiate each other."""
-    return _Levels(modules, top).depths()
+    return _Nets(modules, top).depths()
 
 
 @dataclass(frozen=True)
@@ -107,13 +115,13 @@ class _End:
     name: str
 
 
-class _Levels:
+class _Nets:
     """The nets of all instances, by numbers of their own, and what drives them."""
 
     def __init__(self, modules: Mapping[str, Module], top: str):
         self._modules = modules
         self._numbers = count()
-        self._sources: dict[int, list[tuple[int, float]]] = {}
+        self._sources: dict[int, Sequence[tuple[int, float]]] = {}
         self._names: dict[int, str] = {}
         self._ends: list[_End] = []
         module = modules[top]
@@ -128,17 +136,29 @@ class _Levels:
             self._ends.extend(_End(net, "", port) for net in outside[port])
 
     def depths(self) -> Depths:
-        depth, deepest_source = self._level()
+        try:
+            levels = Levels(self._sources)
+        except CycleError as error:
+            names = sorted({self._names[net] for net in self._names.keys() & set(error.nodes)})
+            named = [name for name in names if not is_made_by_a_tool(name)]
+            raise LoopError(f"a combinational loop: {', '.join(named[:8])}") from None
         deepest: dict[tuple[str, str], _End] = {}
         for end in self._ends:
-            known = deepest.get((end.unit, end.name))
-            if known is None or depth.get(end.net, 0) > depth.get(known.net, 0):
+            known = deepest.setdefault((end.unit, end.name), end)
+            if levels[end.net] > levels[known.net]:
                 deepest[end.unit, end.name] = end
         paths = [
-            Path(depth.get(end.net, 0), end.unit, self._signals(end, deepest_source))
+            Path(
+                levels[end.net],
+                end.unit,
+                source_names([*(self._names.get(net) for net in levels.way(end.net)), end.name]),
+            )
             for end in deepest.values()
         ]
         return Depths(tuple(sorted(paths, key=lambda path: (-path.depth, path.endpoint))))
+
+    def _signals(self, end: _End, levels: Levels[int]) -> tuple[str, ...]:
+        return source_names([*(self._names.get(net) for net in levels.way(end.net)), end.name])
 
     def _instantiate(self, path: str, module: Module, outside: Mapping[str, Sequence[int | None]]):
         """Number the nets of an instance, whose ports are these nets of its parent; None for a constant."""
@@ -160,10 +180,9 @@ class _Levels:
             nets.update(join_port(port, bits))
         for port, bits in module.outputs.items():
             for bit, outer in join_port(port, bits):
-                if bit not in nets and outer is not None:
-                    nets[bit] = outer
-                elif outer is not None and nets[bit] is not None:
-                    self._sources[outer] = [(nets[bit], 0)]
+                inner = nets.setdefault(bit, outer)
+                if outer is not None and inner is not None and inner != outer:
+                    self._sources[outer] = [(inner, 0)]
         for cell in module.cells:
             if cell.type in self._modules:
                 ports = {pin: [net(bit) for bit in bits] for pin, bits in cell.pins.items()}
@@ -177,51 +196,13 @@ class _Levels:
             for bit in cell.bits(*cell.pins.keys() - cell.inputs):
                 target = net(bit)
                 if target is not None and isinstance(bit, int):
-                    name = cell.memory if cell.type in _MEMORIES else module.signals[bit]
+                    name = cell.memory if cell.type in MEMORIES else module.signals[bit]
                     self._names[target] = join(path, name)
             for bit, name in _ends(cell, module):
                 target = net(bit)
                 if target is not None:
                     unit = join(path, module.source.unit(name))
                     self._ends.append(_End(target, unit, join(path, name)))
-
-    def _level(self) -> tuple[dict[int, float], dict[int, int]]:
-        """The depth of each net that logic drives, and the source that it is due to."""
-        users = defaultdict[int, list[int]](list)
-        waiting: dict[int, int] = {}
-        for net, sources in self._sources.items():
-            driven = {source for source, _ in sources if source in self._sources}
-            waiting[net] = len(driven)
-            for source in driven:
-                users[source].append(net)
-        ready = [net for net, number in waiting.items() if not number]
-        depth: dict[int, float] = {}
-        deepest: dict[int, int] = {}
-        while ready:
-            net = ready.pop()
-            candidates = [(depth.get(source, 0) + cost, source) for source, cost in self._sources[net]]
-            depth[net], deepest[net] = max(candidates, default=(0, net))
-            for user in users[net]:
-                waiting[user] -= 1
-                if not waiting[user]:
-                    ready.append(user)
-        if len(depth) < len(self._sources):
-            names = sorted({self._names.get(net, "") for net in self._sources if net not in depth})
-            named = [name for name in names if name and not is_made_by_a_tool(name)]
-            raise LoopError(f"a combinational loop: {', '.join(named[:8])}")
-        return depth, deepest
-
-    def _signals(self, end: _End, deepest: Mapping[int, int]) -> tuple[str, ...]:
-        """The names along the deepest path, each once."""
-        found = [end.name]
-        net = end.net
-        while True:
-            name = self._names.get(net, "")
-            if name and name != found[-1] and not is_made_by_a_tool(name):
-                found.append(name)
-            if deepest.get(net, net) == net:
-                return tuple(reversed(found))
-            net = deepest[net]
 
 
 def _sources(cell: Cell) -> Iterator[tuple[Bit, Sequence[tuple[Bit, float]]]]:

@@ -5,13 +5,16 @@ that of the register which drives it, in the unit with that register.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 Bit = int | str
 """A wire by its number, or a constant: "0", "1", "x"."""
+
+MEMORIES = ("TRELLIS_DPR16X4", "DP16KD", "PDPW16KD")
 
 _OF_A_TOOL = re.compile(
     r"_(?:LUT4|PFUMX|L6MUX21|CCU2C|TRELLIS_FF|TRELLIS_DPR16X4|DP16KD|MULT18X18D)_.*|(?:\.\d+)+_D[IO].*"
@@ -20,20 +23,26 @@ _PIECE_OF_A_MEMORY = re.compile(r"(?:\.\d+)+$")
 _REGISTER = re.compile(
     r"^  attribute \\init .*\n(?:  attribute .*\n)*  wire (?:[a-z]+ \d+ )*\\(\S+)$", re.MULTILINE
 )
+_INSTANCE = re.compile(r"^  cell \\(\S+) \\(\S+)$", re.MULTILINE)
 _MODULE = re.compile(r"^module \\(\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Names that the text of a module in Yosys' language gives: units below it, and registers with theirs."""
+    """Names that the text of a module in Yosys' language gives.
+
+    units: those below it. registers: with their units. instances: of modules, with the name of the module.
+    """
 
     units: frozenset[str]
     registers: frozenset[str]
+    instances: Mapping[str, str]
 
     @classmethod
     def of(cls, rtlil: str) -> "Source":
         units: set[str] = set()
         registers: set[str] = set()
+        instances: dict[str, str] = {}
         # A name and a text for each module; the first module is the top.
         _, *parts = _MODULE.split(rtlil)
         top = parts[0]
@@ -41,7 +50,18 @@ class Source:
             unit = module.removeprefix(top).removeprefix(".")
             units.add(unit)
             registers.update(join(unit, name) for name in _REGISTER.findall(text))
-        return cls(frozenset(units), frozenset(registers))
+            instances.update((join(unit, name), kind) for kind, name in _INSTANCE.findall(text))
+        return cls(frozenset(units), frozenset(registers), instances)
+
+    def with_modules(self, others: Mapping[str, "Source"]) -> "Source":
+        """The names in a module that has the instances of these others in itself."""
+        units, registers = set(self.units), set(self.registers)
+        for path, module in self.instances.items():
+            if module in others:
+                inner = others[module].with_modules(others)
+                units.update(join(path, unit) for unit in inner.units)
+                registers.update(join(path, register) for register in inner.registers)
+        return Source(frozenset(units), frozenset(registers), {})
 
     def unit(self, signal: str) -> str:
         """The unit that a signal belongs to; the fields of a structure have dots in their names, too."""
@@ -98,6 +118,13 @@ class Module:
                     found.setdefault(bit, name)
         return found
 
+    def signal_of(self, cell: Cell) -> str:
+        """The signal that a cell drives, without the names of tools; for a memory, its name."""
+        if cell.type in MEMORIES:
+            return cell.memory
+        driven = (bit for bit in cell.bits(*cell.pins.keys() - cell.inputs) if isinstance(bit, int))
+        return self.signals[next(driven)]
+
     def _rank(self, name: str) -> tuple[bool, bool, bool, int, str]:
         """Registers first, names that a tool has made last."""
         made = bool(self._names[name].get("hide_name")) or is_made_by_a_tool(name)
@@ -112,6 +139,13 @@ def is_made_by_a_tool(signal: str) -> bool:
 def readable(signal: str) -> str:
     """The name of the source that a name made by a tool begins with."""
     return _OF_A_TOOL.sub("", signal)
+
+
+def source_names(signals: Iterable[str | None]) -> tuple[str, ...]:
+    """The names of the source on a path, whose last one is its endpoint; each once where it repeats."""
+    *before, endpoint = signals
+    named = [name for name in before if name and not is_made_by_a_tool(name)] + [endpoint or ""]
+    return tuple(name for name, _ in groupby(named))
 
 
 def join(*parts: str) -> str:
