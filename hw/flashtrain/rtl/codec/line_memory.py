@@ -77,10 +77,10 @@ class LineMemory(wiring.Component):
             buffer.eq(Mux(payload, turn, self.planes_buffer)),
         ]
 
-        m.submodules.lines = lines = memory.Memory(
+        m.submodules.pages = pages = memory.Memory(
             shape=8 * GROUP_BYTES, depth=self.shape.lines * BUFFERS, init=[], attrs=IN_BLOCKS
         )
-        write, read = lines.write_port(), lines.read_port()
+        write, read = pages.write_port(), pages.read_port()
         m.d.comb += [
             write.en.eq(self.write),
             write.addr.eq(Cat(self.line, self.write_buffer)),

@@ -151,11 +151,17 @@ def to_rtlil(top: wiring.Component, name: str) -> dict[str, str]:
     return texts
 
 
-def lint(files: Iterable[Path], top: str) -> None:
-    """Check files with Verilator's `-Wall`, less `UNAVOIDABLE_WARNINGS`. Raises `LintError`."""
-    waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
+def lint(
+    files: Iterable[Path], top: str, waived: Iterable[str] = UNAVOIDABLE_WARNINGS, folder: Path | None = None
+) -> None:
+    """Check files with Verilator's `-Wall`, less the classes in `waived`. Raises `LintError`.
+
+    folder: paths are relative to it, also in messages.
+    """
+    options = [f"-Wno-{kind}" for kind in waived]
     done = subprocess.run(
-        [verilator_binary(), "--lint-only", "-Wall", *waived, "--top-module", top, *files],
+        [verilator_binary(), "--lint-only", "-Wall", *options, "--top-module", top, *files],
+        cwd=folder,
         env=verilator_environment(),
         text=True,
         capture_output=True,
@@ -259,6 +265,8 @@ def _to_systemverilog(rtlil_text: str) -> str:
     script = [
         f"read_rtlil <<rtlil\n{rtlil_text}\nrtlil",
         "proc -nomux -norom",
+        # A bound that the configuration makes 0 or the largest number is a constant, and not a comparison.
+        "opt_expr -fine t:$lt t:$le t:$gt t:$ge",
         "memory_collect",
         f"attrmap {internal}",
         f"attrmap -modattr {internal}",

@@ -48,12 +48,15 @@ class Round(wiring.Component):
 
         # A carry out of the fraction belongs into the exponent: rounded up to the next power of two.
         up = half & (below.any() | fraction[0])
-        number = Cat(self.rounded.fraction, self.rounded.exponent)
+        number = Signal(len(fraction) + len(self.exponent))
+        exponent = number[len(fraction) :]
         # With an exponent of any range, a subnormal number would have one bit more: it is tiny unless it
         # rounds up to the smallest normal number with that bit too.
         m.d.comb += [
             number.eq(Cat(fraction, Mux(hidden, self.exponent, 0)) + up),
-            self.rounded.tiny.eq(~hidden & ~(self.rounded.exponent[0] & quarter)),
+            self.rounded.fraction.eq(number),
+            self.rounded.exponent.eq(exponent),
+            self.rounded.tiny.eq(~hidden & ~(exponent[0] & quarter)),
             self.rounded.inexact.eq(half | below.any()),
         ]
         return m
