@@ -94,7 +94,7 @@ def test_array_times_leave_time_to_move_the_registers(name):
     replace(SMALL, timing=replace(SMALL.timing, **{name: ns(548 / 0.6)}))
     with pytest.raises(ConfigError) as caught:
         replace(SMALL, timing=replace(SMALL.timing, **{name: ns(547 / 0.6)}))
-    assert str(caught.value).startswith(f"timing.{name} is Duration(")
+    assert str(caught.value).startswith(f"timing.{name} is 911.6")
     assert str(caught.value).endswith(
         "; expected at least 913.3 ns, 548 cycles of 600 MHz, to move 540 register words"
     )
@@ -108,7 +108,7 @@ def test_a_die_looks_up_its_registers(name):
     long = {array: ns(20_000) for array in ("tr", "tadv")}
     with pytest.raises(ConfigError) as caught:
         replace(SMALL, timing=replace(short, **rest, **long))
-    assert str(caught.value).startswith(f"timing.{name} is Duration(")
+    assert str(caught.value).startswith(f"timing.{name} is 80 ns;")
     assert str(caught.value).endswith(
         "; expected at least 100.0 ns, 6 cycles of 60 MHz, to look up a register word"
     )

@@ -16,7 +16,8 @@ class ToolError(FlashtrainError, RuntimeError):
 def require(condition: bool, field: str, value: object, expected: str) -> None:
     """Raise :class:`ConfigError` unless `condition` holds."""
     if not condition:
-        raise ConfigError(f"{field} is {value!r}; expected {expected}")
+        shown = repr(value) if isinstance(value, str) else str(value)
+        raise ConfigError(f"{field} is {shown}; expected {expected}")
 
 
 def require_power_of_two(field: str, value: object, least: int, most: int) -> None:

@@ -26,6 +26,9 @@ class Duration(NamedTuple):
         thousandths = round(self.ns * clock_mhz)  # ns * MHz = cycles / 1000
         return max(self.cycles, -(-thousandths // 1000))
 
+    def __str__(self) -> str:
+        return f"{self.ns} ns" if self.cycles == 1 else f"{self.ns} ns and {self.cycles} cycles"
+
 
 def ns(value: float, cycles: int = 1) -> Duration:
     return Duration(cycles, value)

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     package.write(folder)
     if options.lint:
         console.step(f"checking {config.name}")
-        package.check(folder)
+        package.check()
     for use, top in package.tops.items():
         console.say(f"{use:12} {top}")
     size = sum(len(text) for text in package.texts.values())

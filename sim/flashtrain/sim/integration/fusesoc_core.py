@@ -1,4 +1,4 @@
-"""The FuseSoC core: `flashtrain.core`, in the format CAPI2."""
+"""The FuseSoC core: `flashtrain.core`, in the format CAPI2, with Edalize's flow API."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -13,9 +13,8 @@ _TYPES = {".sv": "systemVerilogSource", ".cpp": "cppSource", ".h": "cppSource", 
 
 
 def core(config: FmsConfig, files: Sequence[File], top: str, bench: str) -> str:
-    """File sets for each role; targets for synthesis, lint, and the test on Verilator and Icarus."""
+    """File sets for each role; targets for synthesis, lint, and the test on Icarus and on Verilator."""
     sets = "\n".join(_fileset(files, role) for role in Role)
-    simulated = '[rtl, die, simulation, testbench, "tool_verilator? (waivers)", "tool_verilator? (dpi)"]'
     return f"""\
 CAPI=2:
 name: "flashtrain:flashtrain:flashtrain_{config.name}:{version("flashtrain")}"
@@ -32,30 +31,41 @@ targets:
 
   synth:
     <<: *default
-    description: The same, for synthesis
+    description: The same as a netlist of an ECP5, by Yosys
+    flow: generic
+    flow_options:
+      tool: yosys
+      arch: ecp5
+      output_format: json
 
   lint:
     description: Verilator's lint of the controller
-    default_tool: verilator
     filesets: [rtl, waivers]
     toplevel: {top}
-    tools:
-      verilator:
-        mode: lint-only
-        verilator_options: ["-Wall"]
+    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options: ["-Wall"]
 
-  sim:
-    description: Pages appended and read back, on a model of the dies
-    default_tool: icarus
-    filesets: {simulated}
+  sim: &sim
+    description: Pages appended and read back on a model of the dies, by Icarus
+    filesets: [rtl, die, simulation, testbench]
     toplevel: {bench}
-    tools:
-      icarus:
-        iverilog_options: ["-g2012"]
-        timescale: 1ns/1ps
-      verilator:
-        mode: binary
-        verilator_options: ["--timing", "--timescale", "1ns/1ps", "-Wno-fatal"]
+    flow: sim
+    flow_options:
+      tool: icarus
+      iverilog_options: ["-g2012"]
+      timescale: 1ns/1ps
+
+  sim_verilator:
+    <<: *sim
+    description: The same by Verilator
+    filesets: [rtl, die, simulation, testbench, waivers, dpi]
+    flow_options:
+      tool: verilator
+      mode: binary
+      verilator_options:
+        ["--timing", "--timescale", "1ns/1ps", "-Wno-fatal", "-CFLAGS", "-std=c++20", "-LDFLAGS", "-latomic"]
 """
 
 

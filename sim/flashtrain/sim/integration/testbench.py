@@ -26,6 +26,7 @@ from flashtrain.spec.registers import (
     stream_register,
 )
 from flashtrain.spec.streams import Access, Persistency, Retention, Stream
+from flashtrain.spec.timing import ns
 
 from .sim_top import TOP as SIM_TOP
 
@@ -33,6 +34,12 @@ TOP = "flashtrain_tb"
 
 _ENTRIES = 4
 _SUBMISSIONS, _COMPLETIONS = 0x0, 0x400
+_POLL = ns(2_000)
+"""An interval between polls, but those of an erase, and the poll itself."""
+_ENABLE_COMMENT = (
+    "    // FACTORY: all arrays are erased and no block is marked, as in new models.",
+    "    // Real parts are enabled without it: then each block is erased before its use.",
+)
 _STREAM = Stream(
     nsid=1, name="all", persistency=Persistency.NON_VOLATILE, retention=Retention.YEARS,
     host=Access.READ | Access.APPEND, core=Access.NONE,
@@ -67,6 +74,7 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
         ("ATTRIBUTES", StreamRegister.ATTRIBUTES, stream_attributes(_STREAM)),
     ):
         setup.append(_write(f"{name} of the stream", stream_register(_STREAM.nsid, register), value))
+    setup += _ENABLE_COMMENT
     setup.append(_write("CONTROL: ENABLE, FACTORY", Register.CONTROL, Control.ENABLE | Control.FACTORY))
     outside = [bundle for bundle in bundles if bundle.protocol is not Protocol.NAND]
     return _TEXT.format(
@@ -114,10 +122,14 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
 
 
 def _most_cycles(config: FmsConfig, blocks: int) -> int:
-    """The limit of the test: ten times what the array and the AXI ports need."""
+    """The limit of the test: ten times what the array and the AXI ports need, and the polls of a lost die.
+
+    A die that stays busy is reported after `late_polls` polls, so a command ends with an error before that.
+    """
     t, g = config.timing, config.geometry
     start = 16 * g.zones + 1000
-    return 10 * (start + t.cycles("tprog") + t.cycles("tr") + blocks * g.raw_page_bytes)
+    polls = config.late_polls * _POLL.cycles_at(t.clock_mhz)
+    return 10 * (start + t.cycles("tprog") + t.cycles("tr") + blocks * g.raw_page_bytes) + polls
 
 
 def _nand_clocks(clocks: Clocks, phy: bool) -> Iterator[str]:
