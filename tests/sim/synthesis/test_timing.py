@@ -12,6 +12,7 @@ SDF = """\
       (ABSOLUTE
         (INTERCONNECT clk/I state/CLK (9000:9000:9000) (9000:9000:9000))
         (INTERCONNECT state/Q sum\\$CCU2_COMB0/A (100:200:300) (100:200:300))
+        (INTERCONNECT \\$PACKER_VCC/F unit.data/M (7000:8000:9000) (7000:8000:9000))
         (INTERCONNECT state/Q unit.data/M (1:2:50) (1:2:50))
         (INTERCONNECT sum\\$CCU2_COMB0/F unit.data/DI (0:0:5) (0:0:5))
       )))

@@ -34,6 +34,7 @@ from flashtrain.sim.synthesis.netlist import (
     is_made_by_a_tool,
     join,
     readable,
+    shortened,
     source_names,
 )
 from flashtrain.sim.synthesis.synthesis import Target, map_modules
@@ -88,7 +89,7 @@ class Depths:
         """
         found: dict[str, Path] = {}
         for path in self.paths:
-            found.setdefault(_NUMBER.sub("", ".".join(path.unit.split(".")[:levels])), path)
+            found.setdefault(_NUMBER.sub("", shortened(path.unit, levels)), path)
         return found
 
     def deeper_than(self, limit: float) -> list[Path]:
@@ -193,7 +194,7 @@ class _Nets:
                 if target is not None:
                     found = ((net(bit), cost) for bit, cost in sources)
                     self._sources[target] = [(source, cost) for source, cost in found if source is not None]
-            for bit in cell.bits(*cell.pins.keys() - cell.inputs):
+            for bit in cell.bits(*cell.outputs):
                 target = net(bit)
                 if target is not None and isinstance(bit, int):
                     name = cell.memory if cell.type in MEMORIES else module.signals[bit]
@@ -208,10 +209,12 @@ class _Nets:
 def _sources(cell: Cell) -> Iterator[tuple[Bit, Sequence[tuple[Bit, float]]]]:
     """The outputs of a cell that depend on inputs within the cycle, with those inputs and their depth."""
     if cell.type in _TABLES:
-        inputs = [(bit, _TABLES[cell.type]) for bit in cell.bits(*cell.inputs.difference(_CLOCKS))]
-        for pin in cell.pins.keys() - cell.inputs:
-            for output in cell.bits(pin):
-                yield output, inputs
+        inputs = [
+            (bit, _TABLES[cell.type])
+            for bit in cell.bits(*(pin for pin in cell.inputs if pin not in _CLOCKS))
+        ]
+        for output in cell.bits(*cell.outputs):
+            yield output, inputs
     elif cell.type == "CCU2C":
         low, high = list(cell.bits("A0", "B0", "C0", "D0")), list(cell.bits("A1", "B1", "C1", "D1"))
         for pin, inputs, passing in (("S0", low, 1), ("S1", low + high, 1), ("COUT", low + high, _CARRY)):
@@ -222,6 +225,11 @@ def _sources(cell: Cell) -> Iterator[tuple[Bit, Sequence[tuple[Bit, float]]]]:
             yield output, [(bit, 1) for bit in cell.bits("RAD")]
     elif cell.type not in ("TRELLIS_FF", *_BLOCK_MEMORIES):
         raise ToolError(f"{cell.name} is a {cell.type}, whose depth is not known")
+
+
+def _unclocked(cell: Cell) -> Iterator[Bit]:
+    """The inputs of a cell but its clocks."""
+    return cell.bits(*(pin for pin in cell.inputs if pin not in _CLOCKS))
 
 
 def _ends(cell: Cell, module: Module) -> Iterable[tuple[Bit, str]]:
@@ -236,5 +244,5 @@ def _ends(cell: Cell, module: Module) -> Iterable[tuple[Bit, str]]:
         for bit in cell.bits("DI", "WAD", "WRE"):
             yield bit, cell.memory
     elif cell.type in _BLOCK_MEMORIES:
-        for bit in cell.bits(*cell.inputs.difference(_CLOCKS)):
+        for bit in _unclocked(cell):
             yield bit, cell.memory

@@ -17,7 +17,7 @@ Bit = int | str
 MEMORIES = ("TRELLIS_DPR16X4", "DP16KD", "PDPW16KD")
 
 _OF_A_TOOL = re.compile(
-    r"_(?:LUT4|PFUMX|L6MUX21|CCU2C|TRELLIS_FF|TRELLIS_DPR16X4|DP16KD|MULT18X18D)_.*|(?:\.\d+)+_D[IO].*"
+    r"_(?:LUT4|PFUMX|L6MUX21|CCU2C|TRELLIS_FF|TRELLIS_DPR16X4|DP16KD|MULT18X18D)_.*|(?:\.\d+)+_[A-Z].*"
 )
 _PIECE_OF_A_MEMORY = re.compile(r"(?:\.\d+)+$")
 _REGISTER = re.compile(
@@ -72,12 +72,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a netlist, with the wires of each pin."""
+    """A cell of a netlist, with the wires of each pin; `inputs` and `outputs` name pins."""
 
     name: str
     type: str
     pins: Mapping[str, Sequence[Bit]]
-    inputs: frozenset[str]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
 
     def bits(self, *pins: str) -> Iterator[Bit]:
         for pin in pins:
@@ -99,7 +100,10 @@ class Module:
                 name,
                 cell["type"],
                 cell["connections"],
-                frozenset(pin for pin, way in cell["port_directions"].items() if way == "input"),
+                *(
+                    [pin for pin, found in cell["port_directions"].items() if found == way]
+                    for way in ("input", "output")
+                ),
             )
             for name, cell in content["cells"].items()
             if cell["type"] != "$scopeinfo"
@@ -122,7 +126,7 @@ class Module:
         """The signal that a cell drives, without the names of tools; for a memory, its name."""
         if cell.type in MEMORIES:
             return cell.memory
-        driven = (bit for bit in cell.bits(*cell.pins.keys() - cell.inputs) if isinstance(bit, int))
+        driven = (bit for bit in cell.bits(*cell.outputs) if isinstance(bit, int))
         return self.signals[next(driven)]
 
     def _rank(self, name: str) -> tuple[bool, bool, bool, int, str]:
@@ -146,6 +150,11 @@ def source_names(signals: Iterable[str | None]) -> tuple[str, ...]:
     *before, endpoint = signals
     named = [name for name in before if name and not is_made_by_a_tool(name)] + [endpoint or ""]
     return tuple(name for name, _ in groupby(named))
+
+
+def shortened(unit: str, levels: int) -> str:
+    """The unit of so many levels of the block diagram that this one is, or is in."""
+    return ".".join(unit.split(".")[:levels])
 
 
 def join(*parts: str) -> str:

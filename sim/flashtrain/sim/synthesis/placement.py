@@ -19,12 +19,16 @@ from flashtrain.native.build_cache import BUILD, build_once, content_key
 from flashtrain.native.user_cache import user_cache
 from flashtrain.sim.synthesis import tools
 from flashtrain.sim.synthesis.ecp5_memory import absorb_registers
-from flashtrain.sim.synthesis.netlist import Module
+from flashtrain.sim.synthesis.ecp5_resets import copy_reset_drivers
+from flashtrain.sim.synthesis.netlist import Module, shortened
 from flashtrain.sim.synthesis.synthesis import Mapped, Target, map_modules
 from flashtrain.sim.synthesis.timing import TimedPath, longest_paths
 
 LONGEST = 5
 """Paths that a placement tells."""
+
+_LEVELS = 2
+"""Of the block diagram, whose units have resets of their own."""
 
 _DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
 
@@ -50,10 +54,11 @@ def place(component: wiring.Component, name: str, clock_mhz: float, seeds: int) 
     """
     parts = map_modules(component, name, Target.ECP5)
     netlist = parts[0].netlist() if len(parts) == 1 else _joined(parts)
-    absorb_registers(netlist["modules"][name])
-    text = json.dumps(netlist)
     top, *others = parts
     source = top.source.with_modules({part.name: part.source for part in others})
+    absorb_registers(netlist["modules"][name])
+    copy_reset_drivers(netlist["modules"][name], lambda register: shortened(source.unit(register), _LEVELS))
+    text = json.dumps(netlist)
     module = Module(netlist["modules"][name], source)
     return [_place_once(text, module, name, clock_mhz, seed) for seed in range(1, seeds + 1)]
 

@@ -14,6 +14,7 @@ from flashtrain.sim.synthesis.levels import Levels
 from flashtrain.sim.synthesis.netlist import Cell, Module, source_names
 
 _CLOCKS = ("CLK", "CLKA", "CLKB", "CLKR", "CLKW", "WCK")
+_CONSTANTS = ("$PACKER_VCC", "$PACKER_GND")
 _LINE = re.compile(
     r"^ *\((?P<kind>INSTANCE|INTERCONNECT|IOPATH|SETUPHOLD) (?:\(\w+ )?(?P<first>[^() ]+)\)?"
     r"(?: (?:\(\w+ )?(?P<second>[^() ]+)\)? \(-?\d+:-?\d+:(?P<most>-?\d+)\))?",
@@ -67,7 +68,7 @@ def _delays(sdf: str) -> tuple[dict[str, list[tuple[str, float]]], dict[str, flo
             instance = first
         elif kind == "INTERCONNECT":
             pin = second.replace("\\", "")
-            if pin.rpartition("/")[2] not in _CLOCKS:
+            if pin.rpartition("/")[2] not in _CLOCKS and not first.startswith(_CONSTANTS):
                 sources[pin].append((first, float(line["most"])))
         elif kind == "IOPATH":
             sources[f"{instance}/{second}"].append((f"{instance}/{first}", float(line["most"])))
