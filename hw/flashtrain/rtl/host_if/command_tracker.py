@@ -49,8 +49,9 @@ class CommandTracker(wiring.Component):
     With a codec the end of an encoded append brings its place and length. It stands for the programs of the
     slack, too. A READ of which the codec refused a page, and of which none failed, has CODED_PAGE_ERROR.
 
-    Latency: 1 cycle from the last event to the answer. Throughput: one opening or event per cycle, in turn;
-    all stall while an answer is not taken. Openings precede the events of their tag.
+    Latency: 3 cycles from the last event to the answer. Throughput: one opening or event in 2 cycles, in
+    turn; all stall while an answer is due and the one before is not taken. Openings precede the events of
+    their tag.
 
     Members
     -------
@@ -114,23 +115,23 @@ class CommandTracker(wiring.Component):
         effort = Signal(ReadEffort(config))
         chosen = self._choose(m, advance, valid, is_opening, of_program, opening, event, effort)
 
-        # Second stage: it is entered into the memories, or it is the last and makes the answer.
-        command, left = command_read.data, Signal(count_bits)
+        # Second stage: its record is read. Third: it is stored anew, or its last event makes the answer.
+        record, command, is_read = Signal(progress), Signal(TrackedCommand(config)), Signal()
+        left = Signal(count_bits)
         failed, program_failed = Signal(), Signal()
         last, done = Signal(), Signal()
-        answer_sent, retired_sent = Signal(), Signal()
         readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
         reads = Cat(command.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         amount, refused, place = Const(1), Const(0), Const(0)
         if config.codec:
             amount, refused, place = self._follow_codec(
-                m, advance, chosen, is_opening, count_read.data, count_write.data
+                m, advance, chosen, is_opening, record, count_write.data
             )
         tag = Mux(is_opening, opening.tag, event.tag)
         effort_result = Signal(LBA_BITS)  # of a read
         for name, value in effort.shape():
-            before, most = count_read.data.effort[name], Signal(value.shape, name=f"most_{name}")
+            before, most = record.effort[name], Signal(value.shape, name=f"most_{name}")
             m.d.comb += [
                 most.eq(Mux(before > effort[name], before, effort[name])),
                 count_write.data.effort[name].eq(Mux(is_opening, 0, most)),
@@ -142,13 +143,13 @@ class CommandTracker(wiring.Component):
             count_write.addr.eq(tag),
             command_read.addr.eq(tag),
             command_write.addr.eq(tag),
-            left.eq(count_read.data.count - amount),
-            failed.eq(count_read.data.failed | event.failed),
-            program_failed.eq(count_read.data.program_failed | (event.failed & of_program)),
-            last.eq(valid & ~is_opening & (left == 0)),
-            done.eq(last & (answer_sent | self.answers.ready) & (retired_sent | self.retired.ready)),
-            advance.eq(~last | done),
-            command_write.en.eq(valid & is_opening),
+            left.eq(record.count - amount),
+            failed.eq(record.failed | event.failed),
+            program_failed.eq(record.program_failed | (event.failed & of_program)),
+            last.eq(is_read & ~is_opening & (left == 0)),
+            done.eq(last & ~self.answers.valid & ~self.retired.valid),
+            advance.eq(~valid | is_read & (~last | done)),
+            command_write.en.eq(is_read & is_opening),
             command_write.data.port.eq(opening.port),
             command_write.data.cid.eq(opening.cid),
             command_write.data.stream.eq(opening.stream),
@@ -156,19 +157,38 @@ class CommandTracker(wiring.Component):
             command_write.data.zone.eq(opening.zone),
             command_write.data.operation.eq(opening.operation),
             command_write.data.result.eq(opening.result),
-            count_write.en.eq(valid & ~last),
+            count_write.en.eq(is_read & ~last),
             count_write.data.count.eq(Mux(is_opening, opening.count, left)),
             count_write.data.failed.eq(~is_opening & failed),
             count_write.data.program_failed.eq(~is_opening & program_failed),
-            self.answers.valid.eq(last & ~answer_sent),
-            self.retired.valid.eq(last & ~retired_sent),
-            self.answers.payload.port.eq(command.port),
-            self.answers.payload.cid.eq(command.cid),
-            self.answers.payload.status.eq(
-                Mux(failed, failure, Mux(refused, Status.CODED_PAGE_ERROR, Status.SUCCESS))
-            ),
-            self.answers.payload.result.eq(Mux(failed | refused, 0, command.result | effort_result | place)),
         ]
+        m.d.sync += [
+            is_read.eq(valid & ~advance),
+            record.eq(count_read.data),
+            command.eq(command_read.data),
+        ]
+        with m.If(self.answers.ready):
+            m.d.sync += self.answers.valid.eq(0)
+        with m.If(self.retired.ready):
+            m.d.sync += self.retired.valid.eq(0)
+        with m.If(done):
+            m.d.sync += [
+                self.answers.valid.eq(1),
+                self.answers.payload.port.eq(command.port),
+                self.answers.payload.cid.eq(command.cid),
+                self.answers.payload.status.eq(
+                    Mux(failed, failure, Mux(refused, Status.CODED_PAGE_ERROR, Status.SUCCESS))
+                ),
+                self.answers.payload.result.eq(
+                    Mux(failed | refused, 0, command.result | effort_result | place)
+                ),
+                self.retired.valid.eq(1),
+                self.retired.payload.stream.eq(command.stream),
+                self.retired.payload.source.eq(command.source),
+                self.retired.payload.zone.eq(command.zone),
+                self.retired.payload.operation.eq(command.operation),
+                self.retired.payload.program_failed.eq(program_failed),
+            ]
         self._lend_tags(m, returned_tag=event.tag, done=done)
 
         in_flight = Signal(range(config.commands + 1))
@@ -178,12 +198,7 @@ class CommandTracker(wiring.Component):
             entered.eq(self.opening.valid & self.opening.ready),
             self.idle.eq(in_flight == 0),
             self.reading.eq(reads != 0),
-            self.retired.payload.stream.eq(command.stream),
-            self.retired.payload.source.eq(command.source),
-            self.retired.payload.zone.eq(command.zone),
-            self.retired.payload.operation.eq(command.operation),
-            self.retired.payload.program_failed.eq(program_failed),
-            self.span.begins.eq(valid & is_opening),
+            self.span.begins.eq(is_read & is_opening),
             self.span.ends.eq(done),
             self.span.append.eq(
                 (command.operation == Operation.APPEND) | (command.operation == Operation.WRITE)
@@ -192,8 +207,6 @@ class CommandTracker(wiring.Component):
             self.span.tag.eq(tag),
         ]
         m.d.sync += [
-            answer_sent.eq(~done & last & (answer_sent | self.answers.ready)),
-            retired_sent.eq(~done & last & (retired_sent | self.retired.ready)),
             in_flight.eq(in_flight + entered - done),
             reads.eq(
                 reads

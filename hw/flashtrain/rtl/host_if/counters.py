@@ -43,7 +43,8 @@ class CounterPort(wiring.Signature):
 class Counters(wiring.Component):
     """Counts from the reset of the controller on.
 
-    Latency: 1 cycle from `port.select` and `port.sample` to `port.value`.
+    Latency: 2 cycles from an event to its counter, 1 cycle from `port.select` and `port.sample` to
+    `port.value`.
 
     Members
     -------
@@ -62,7 +63,8 @@ class Counters(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         counts = Array(Signal(COUNTER_BITS, name=counter.name.lower()) for counter in Counter)
-        latency = self.latency
+        pulses, latency = Signal(Pulses()), Signal(Latency())
+        m.d.sync += [pulses.eq(self.pulses), latency.eq(self.latency)]
         increments = {
             Counter.CYCLES: 1,
             Counter.APPENDS: latency.append,
@@ -73,7 +75,7 @@ class Counters(wiring.Component):
         for counter in Counter:
             increment = increments.get(counter)
             if increment is None:
-                increment = self.pulses[counter.name.lower()]
+                increment = pulses[counter.name.lower()]
             m.d.sync += counts[counter].eq(counts[counter] + increment)
         with m.If(self.port.sample):
             m.d.sync += self.port.value.eq(counts[self.port.select])

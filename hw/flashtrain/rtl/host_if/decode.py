@@ -96,7 +96,7 @@ class Decoder(wiring.Component):
     Before them, an entry that could not be fetched has status DATA_TRANSFER_ERROR. A command with a status
     keeps its operation, but for unknown opcodes and entries not fetched, which are INVALID.
 
-    Latency: 2 cycles. Throughput: one command per cycle.
+    Latency: 3 cycles. Throughput: one command in 2 cycles.
 
     Members
     -------
@@ -117,21 +117,25 @@ class Decoder(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        advance = Signal()
         parsed, parsed_now = Signal(Parsed(self.config)), Signal(Parsed(self.config))
-        parsed_valid = Signal()
-        checked_now = Signal(Command(self.config))
+        parsed_valid, checked = Signal(), Signal()
+        command = Signal(Command(self.config))
         self._parse(m, self.entries.payload, parsed_now)
-        self._check(m, parsed, checked_now)
+        self._check(m, parsed, command)
 
-        m.d.comb += advance.eq(~self.commands.valid | self.commands.ready)
-        m.d.comb += self.entries.ready.eq(advance)
-        with m.If(advance):
+        # An entry stays parsed for two cycles: its checks are made in the first one.
+        m.d.comb += self.entries.ready.eq(~parsed_valid)
+        m.d.sync += checked.eq(parsed_valid)
+        with m.If(self.entries.ready):
+            m.d.sync += [parsed.eq(parsed_now), parsed_valid.eq(self.entries.valid)]
+        with m.If(self.commands.ready):
+            m.d.sync += self.commands.valid.eq(0)
+        with m.If(checked & (~self.commands.valid | self.commands.ready)):
             m.d.sync += [
-                parsed.eq(parsed_now),
-                parsed_valid.eq(self.entries.valid),
-                self.commands.payload.eq(checked_now),
-                self.commands.valid.eq(parsed_valid),
+                self.commands.payload.eq(command),
+                self.commands.valid.eq(1),
+                parsed_valid.eq(0),
+                checked.eq(0),
             ]
         return m
 
@@ -253,9 +257,11 @@ class Decoder(wiring.Component):
             (one_zone & (zone >= parsed.table.zones), Status.LBA_OUT_OF_RANGE),
             ((op == Operation.INSPECT) & (zone >= g.blocks), Status.LBA_OUT_OF_RANGE),
         ]
-        first_failure = Signal(Status)
-        for fails, status in reversed(checks):  # of several assignments the last one holds
-            with m.If(fails):
+        failures, first_failure = Signal(len(checks)), Signal(Status)
+        for number, (fails, _) in enumerate(checks):
+            m.d.sync += failures[number].eq(fails)
+        for number, (_, status) in reversed(list(enumerate(checks))):  # of several the last one holds
+            with m.If(failures[number]):
                 m.d.comb += first_failure.eq(status)
 
         room = Signal(29)  # descriptors after the header

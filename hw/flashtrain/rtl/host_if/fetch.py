@@ -54,7 +54,7 @@ class SubmissionFetch(wiring.Component):
 
     An entry whose fetch fails goes on with `error` set; the decoder answers it with DATA_TRANSFER_ERROR.
 
-    Latency: 1 cycle from a doorbell to the burst, 1 from the last beat to the entry. Throughput: an entry in
+    Latency: 3 cycles from a doorbell to the burst, 1 from the last beat to the entry. Throughput: an entry in
     8 cycles, with up to `BURSTS_OUTSTANDING` outstanding.
 
     Members
@@ -95,17 +95,22 @@ class SubmissionFetch(wiring.Component):
         reserved = Array(Signal(16, name=f"reserved{port}") for port in range(PORTS))
         most = max(self.config.commands * 3 // 4, BURSTS_OUTSTANDING)
         unanswered = [Signal(range(most + 1), name=f"unanswered{port}") for port in range(PORTS)]
-        waiting = Signal(PORTS)
+        waiting, may_fetch = Signal(PORTS), Signal(PORTS)
+        room, issued = Signal(PORTS), Signal()
         burst, issue = self.axi.ar, Signal()
 
         for port in range(PORTS):
-            room = wrapped_next(reserved[port], self.queues[port].cq_size) != self.queues[port].cq_head
+            next_reserved = wrapped_next(reserved[port], self.queues[port].cq_size)
             m.d.comb += waiting[port].eq(following[port] != self.queues[port].sq_tail)
-            m.d.comb += turn.requests[port].eq(
-                self.enable & waiting[port] & room & (unanswered[port] != most)
+            m.d.sync += room[port].eq(next_reserved != self.queues[port].cq_head)
+            # A fetch shows here after two cycles.
+            m.d.sync += may_fetch[port].eq(
+                self.enable & waiting[port] & room[port] & (unanswered[port] != most) & ~issue & ~issued
             )
+        m.d.sync += issued.eq(issue)
         m.d.comb += [
-            issue.eq(turn.requests.any() & ports.ready & (~burst.valid | burst.ready)),
+            turn.requests.eq(may_fetch),
+            issue.eq(may_fetch.any() & ports.ready & (~burst.valid | burst.ready)),
             turn.advance.eq(issue),
             ports.valid.eq(issue),
             ports.payload.eq(turn.index),

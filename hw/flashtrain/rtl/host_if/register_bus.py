@@ -1,13 +1,16 @@
 """AXI4-Lite to reads and writes of 32-bit registers, and the map of these."""
 
-from amaranth import Module, Signal, Value
+from functools import reduce
+from operator import or_
+
+from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.lib.axi import Axi4LiteSignature
 
 OKAY, SLVERR = 0b00, 0b10
-SETTLE_CYCLES = 4  # for values behind a selection register, such as a channel's counter
+SETTLE_CYCLES = 5  # for values behind a selection register, such as a channel's counter
 
 
 class RegisterBus(wiring.Component):
@@ -127,10 +130,14 @@ class RegisterMap:
 
     def connect(self, m: Module, bus: RegisterBus) -> None:
         """The logic of all registers; other addresses are unknown."""
-        with m.Switch(bus.read_address):
-            for address, value in self.reads.items():
-                with m.Case(address):
-                    m.d.comb += [bus.read_known.eq(1), bus.read_data.eq(value)]
+        # The address is decoded a cycle before its register is chosen.
+        chosen = Signal(len(self.reads))
+        m.d.sync += chosen.eq(Cat(bus.read_address == address for address in self.reads))
+        words = (
+            bit.replicate(len(bus.read_data)) & value
+            for bit, value in zip(chosen, self.reads.values(), strict=True)
+        )
+        m.d.comb += [bus.read_known.eq(chosen.any()), bus.read_data.eq(reduce(or_, words))]
         with m.Switch(bus.write_address):
             for address, (condition, statements) in self.writes.items():
                 with m.Case(address), m.If(condition):

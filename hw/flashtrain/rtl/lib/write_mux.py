@@ -16,7 +16,10 @@ class WriteMux(wiring.Component):
 
     A writer may offer beats before or after their burst; they pass only with it.
 
-    Latency: none. Throughput: a beat per cycle, back to back, with up to `BURSTS_OUTSTANDING` outstanding.
+    The next burst is chosen while the beats of one pass.
+
+    Latency: 1 cycle, behind a burst none. Throughput: a beat per cycle, and a cycle more for a burst whose
+    beats pass before its address or beside it; up to `BURSTS_OUTSTANDING` outstanding.
 
     Members
     -------
@@ -33,29 +36,37 @@ class WriteMux(wiring.Component):
         m = Module()
         m.submodules.turn = turn = RoundRobin(self.count)
         m.submodules.owners = owners = Queue(bits_for(self.count), BURSTS_OUTSTANDING)
-        busy, owner, current = Signal(), Signal(bits_for(self.count)), Signal(bits_for(self.count))
-        burst_sent, beats_sent, burst_sends, last_sends = Signal(), Signal(), Signal(), Signal()
-        granted, done = Signal(), Signal()
+        busy, owner = Signal(), Signal(bits_for(self.count))
+        follows, next_owner, picks = Signal(), Signal(bits_for(self.count)), Signal()
+        burst_sent, beats_sent, burst_sends, last_sends, done = (
+            Signal(name=name) for name in ("burst_sent", "beats_sent", "burst_sends", "last_sends", "done")
+        )
 
         m.d.comb += [
             turn.requests.eq(Cat(writer.aw.valid for writer in self.writers)),
-            turn.advance.eq(~busy & granted),
-            granted.eq(busy | turn.requests.any() & owners.input.ready),
-            current.eq(Mux(busy, owner, turn.index)),
+            # A writer's request stands for its next burst once this one is sent.
+            picks.eq((~busy | burst_sent) & ~follows & turn.requests.any() & owners.input.ready),
+            turn.advance.eq(picks),
             burst_sends.eq(self.axi.aw.valid & self.axi.aw.ready),
             last_sends.eq(self.axi.w.valid & self.axi.w.ready & self.axi.w.payload.last),
             done.eq((burst_sent | burst_sends) & (beats_sent | last_sends)),
-            owners.input.valid.eq(turn.advance),
-            owners.input.payload.eq(current),
+            owners.input.valid.eq(picks),
+            owners.input.payload.eq(turn.index),
         ]
         m.d.sync += [
-            busy.eq(granted & ~done),
-            owner.eq(current),
             burst_sent.eq(~done & (burst_sent | burst_sends)),
             beats_sent.eq(~done & (beats_sent | last_sends)),
         ]
+        with m.If(~busy | done):
+            m.d.sync += [
+                busy.eq(follows | picks),
+                owner.eq(Mux(follows, next_owner, turn.index)),
+                follows.eq(0),
+            ]
+        with m.Elif(picks):
+            m.d.sync += [follows.eq(1), next_owner.eq(turn.index)]
         for number, writer in enumerate(self.writers):
-            with m.If(granted & (current == number)):
+            with m.If(busy & (owner == number)):
                 m.d.comb += [
                     self.axi.aw.valid.eq(writer.aw.valid & ~burst_sent),
                     self.axi.aw.payload.eq(writer.aw.payload),

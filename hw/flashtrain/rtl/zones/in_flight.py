@@ -94,20 +94,20 @@ class Retirement(wiring.Component):
 
     The zones of failed updates are not retired: the driver repeats the step.
 
-    While a zone is pending, no command leaves the tracker, so no failure is lost. The failed command is no
+    While a zone is held, no command leaves the tracker, so no failure is lost. The failed command is no
     longer in flight. So the manager retires the zone before it checks a command that waited for that one.
-    A pending zone can stall the tracker's opening, so the manager serves it while it waits for the opening.
+    A held zone can stall the tracker's opening, so the manager serves it while it waits for the opening.
 
-    Latency: 1 cycle from the failed command to `pending`. The manager reads the zone's entry in the cycle of
-    `read`, and writes it in the next one.
+    Latency: 1 cycle from the failed command to `pending`.
 
     Members
     -------
-    retired : In(stream(Retired))       commands that have left the tracker; ready unless a zone is pending
-    pending : Out(1)                    a zone is to be retired
-    read : In(1)                        its entry is being read; only while pending
-    store : Out(1)                      a cycle later: the entry is at the table's output
-    zone : Out(zone_bits)               the logical zone, from `pending` to `store`
+    retired : In(stream(Retired))       commands that have left the tracker; ready unless a zone is held
+    pending : Out(1)                    the zone's entry is to be looked up
+    read : In(1)                        it is being looked up; only while pending
+    stored : In(1)                      later: the zone is retired
+    busy : Out(1)                       a zone is held: from `pending` to `stored`
+    zone : Out(zone_bits)               the logical zone, while it is held
     stream : Out(STREAM_BITS)           its stream
     """
 
@@ -117,7 +117,8 @@ class Retirement(wiring.Component):
             "retired": In(stream.Signature(Retired(config))),
             "pending": Out(1),
             "read": In(1),
-            "store": Out(1),
+            "stored": In(1),
+            "busy": Out(1),
             "zone": Out(config.geometry.zone_bits),
             "stream": Out(STREAM_BITS),
         })  # fmt: skip
@@ -126,10 +127,16 @@ class Retirement(wiring.Component):
         m = Module()
         command = self.retired.payload
         appends = (command.operation == Operation.APPEND) | (command.operation == Operation.WRITE)
-        m.d.comb += self.retired.ready.eq(~self.pending)
-        m.d.sync += self.store.eq(self.read)
+        m.d.comb += self.retired.ready.eq(~self.busy)
         with m.If(self.read):
             m.d.sync += self.pending.eq(0)
+        with m.If(self.stored):
+            m.d.sync += self.busy.eq(0)
         with m.If(self.retired.valid & self.retired.ready & command.program_failed & appends):
-            m.d.sync += [self.pending.eq(1), self.zone.eq(command.zone), self.stream.eq(command.stream)]
+            m.d.sync += [
+                self.pending.eq(1),
+                self.busy.eq(1),
+                self.zone.eq(command.zone),
+                self.stream.eq(command.stream),
+            ]
         return m

@@ -1,6 +1,6 @@
 """Kinds of commands, and the payloads made of them: the tracker's opening, and the job."""
 
-from amaranth import Const, Module, Mux, Signal
+from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -24,36 +24,58 @@ from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.streams import Codec
 
 
-class CommandKinds:
-    """The kinds that a `Command` belongs to, as values of one bit."""
+class CommandKinds(data.StructLayout):
+    """The kinds that a `Command` belongs to."""
 
-    def __init__(self, config: FmsConfig, command):
-        operation, action = command.operation, command.action
-        self.is_update = operation == Operation.UPDATE
-        self.is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE) | self.is_update
-        encodes = (operation == Operation.APPEND) & (command.codec != Codec.RAW) if config.codec else Const(0)
-        self.encodes = encodes  # its length is not known
-        self.is_generation = operation == Operation.GENERATION
-        is_send = operation == Operation.SEND
-        self.is_report = operation == Operation.RECEIVE
-        self.is_restore = operation == Operation.RESTORE
-        self.restores_zone = self.is_restore & (action == RestoreAction.ZONE)
-        self.commits = self.is_generation & (action == GenerationAction.COMMIT)
-        self.pins = self.is_generation & (action == GenerationAction.PIN)
-        self.releases = self.is_generation & (action == GenerationAction.RELEASE)
-        self.to_all_dies = (operation == Operation.CONSTANTS) | (operation == Operation.STATISTICS)
-        inspects = operation == Operation.INSPECT
-        self.is_of_no_zone = self.to_all_dies | inspects  # but has a job with blocks
-        self.has_read_job = (operation == Operation.READ) | (operation == Operation.STATISTICS) | inspects
-        self.finishes = is_send & (action == ZoneAction.FINISH)
-        resets = is_send & (action == ZoneAction.RESET)
-        self.resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
-        self.loops = is_send & command.select_all & ~resets  # over the zones of the stream
-        sends_one = is_send & ~command.select_all
-        manages_zone = sends_one | (operation == Operation.RETIRE) | self.restores_zone
-        self.changes_zone = self.is_append | manages_zone
+    def __init__(self):
+        super().__init__(
+            dict.fromkeys(
+                (
+                    "is_update", "is_append", "encodes", "is_report", "restores", "restores_zone",
+                    "commits", "pins", "releases", "to_all_dies", "is_of_no_zone", "has_read_job",
+                    "finishes", "resets_stream", "loops", "changes_zone", "ends_here",
+                ),
+                1,
+            )
+        )  # fmt: skip
+
+
+def kinds_of(config: FmsConfig, command) -> dict[str, Value]:
+    """The bits of `CommandKinds`, for a `Command`."""
+    operation, action = command.operation, command.action
+    is_update = operation == Operation.UPDATE
+    is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE) | is_update
+    is_generation, is_restore = operation == Operation.GENERATION, operation == Operation.RESTORE
+    restores_zone = is_restore & (action == RestoreAction.ZONE)
+    to_all_dies = (operation == Operation.CONSTANTS) | (operation == Operation.STATISTICS)
+    inspects = operation == Operation.INSPECT
+    is_send = operation == Operation.SEND
+    resets = is_send & (action == ZoneAction.RESET)
+    resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
+    sends_one = is_send & ~command.select_all
+    manages_zone = sends_one | (operation == Operation.RETIRE) | restores_zone
+    # The length of an encoded append is not known.
+    encodes = (operation == Operation.APPEND) & (command.codec != Codec.RAW) if config.codec else Const(0)
+    return {
+        "is_update": is_update,
+        "is_append": is_append,
+        "encodes": encodes,
+        "is_report": operation == Operation.RECEIVE,
+        "restores": is_restore,
+        "restores_zone": restores_zone,
+        "commits": is_generation & (action == GenerationAction.COMMIT),
+        "pins": is_generation & (action == GenerationAction.PIN),
+        "releases": is_generation & (action == GenerationAction.RELEASE),
+        "to_all_dies": to_all_dies,
+        "is_of_no_zone": to_all_dies | inspects,  # but has a job with blocks
+        "has_read_job": (operation == Operation.READ) | (operation == Operation.STATISTICS) | inspects,
+        "finishes": is_send & (action == ZoneAction.FINISH),
+        "resets_stream": resets_stream,
+        "loops": is_send & command.select_all & ~resets,  # over the zones of the stream
+        "changes_zone": is_append | manages_zone,
         # Answered when its zone or stream is changed.
-        self.ends_here = manages_zone | self.resets_stream | self.is_generation | self.is_restore
+        "ends_here": manages_zone | resets_stream | is_generation | is_restore,
+    }
 
 
 class JobPlace(data.StructLayout):

@@ -23,12 +23,22 @@ from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.zones.allocator import ErasedZone
 from flashtrain.rtl.zones.generations import Generations
 from flashtrain.rtl.zones.in_flight import CommandsInFlight, Retirement
-from flashtrain.rtl.zones.jobs import CommandKinds, JobPlace, Jobs
+from flashtrain.rtl.zones.jobs import CommandKinds, JobPlace, Jobs, kinds_of
 from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.restore import Restore, RestoredZone, spare_use_ports
 from flashtrain.rtl.zones.settlement import Settlement
-from flashtrain.rtl.zones.state_machine import ZoneCondition, ZonesInUse, ZoneStateMachine
-from flashtrain.rtl.zones.table import GENERATION_BITS, Reclaim, ZoneAge, ZoneEntry, ZoneTable, is_retired
+from flashtrain.rtl.zones.state_machine import ZonesInUse, ZoneStateMachine, is_active, is_open
+from flashtrain.rtl.zones.table import (
+    GENERATION_BITS,
+    Lookup,
+    Purpose,
+    Reclaim,
+    ZoneAge,
+    ZoneEntry,
+    ZoneTable,
+    for_command,
+    is_retired,
+)
 from flashtrain.spec import FmsConfig, Status, ZoneState
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
@@ -39,16 +49,25 @@ class _Registers:
 
     def __init__(self, config: FmsConfig):
         zone_bits = config.geometry.zone_bits
+        self.kinds = Signal(CommandKinds())
+        self.settings = Signal(StreamTable(config))  # of the command's stream
+        self.source = Signal(StreamTable(config))
+        self.stalls = Signal()
+        self.checked = Signal(Lookup(config))  # the last one, with the state machine's outputs
+        self.jobs_behind = Signal(SEQUENCE_BITS)  # write jobs since the last one of that zone
+        self.jobs_not_issued = Signal(SEQUENCE_BITS)
+        self.issued = Signal(SEQUENCE_BITS)
         self.in_use = Array(Signal(ZonesInUse(config), name=f"in_use{n}") for n in range(MAX_STREAMS))
         self.jobs_sent = Signal(SEQUENCE_BITS)  # write jobs
-        self.source_zone = Signal(ZoneCondition(config))  # of an update, from SOURCE on
         self.status = Signal(STATUS_BITS)  # from DECIDE on
         self.place = Signal(JobPlace(config))
         self.tag = Signal(config.tag_bits)  # from OPEN on
         self.loop_zone = Signal(zone_bits)
         self.loop_left = Signal(zone_bits + 1)
         self.compared_zone = Signal(zone_bits)  # the source's, of a commit
-        self.required_pointer = Signal(config.geometry.zone_size_bits + 1)  # its write pointer
+        self.compares_own = Signal()  # the next zone of a commit is the stream's own
+        self.required_pointer = Signal(config.geometry.zone_size_bits + 1)  # the source's write pointer
+        self.visits = Signal()  # a lookup that no command has asked for is under way
         self.reclaim_owed = Signal()  # a command passed since the last step of the scan
 
 
@@ -57,42 +76,46 @@ class ZoneManager(wiring.Component):
 
     A command stays at the head of its stream until its job or its answer was accepted:
 
-        IDLE     the zone's entry is read, or of an update the source's
-        SOURCE   only an update: the source's entry is valid, and the zone's is read
-        DECIDE   the entry is valid: the command's status, and the zone's next state
-        OPEN     the tracker takes the command, with a tag; the entry is written
+        IDLE     the lookup of its zone begins, or of an update the source's
+        LOOKUP   a command that stalls returns to IDLE; of an update the lookup of its zone begins
+        WAIT     the entry comes and passes through the state machine, in the cycle after through DECIDE
+        DECIDE   the command's status; the entry is written
+        OPEN     the tracker takes the command, with a tag
         SEND     the job
+
+    Lookups take `ZoneTable.LOOKUP_CYCLES`, and carry their purpose. So states can ask for one in each cycle.
+    A command whose zone was written since its lookup began goes back to IDLE.
 
     A zone whose program failed becomes read-only (`Retirement`) before the next command is checked. So the
     completion of that append follows the zone's change, and no reset, pin or commit that waited for the
-    append comes between. That takes 2 cycles, or none beside a command that waits for the tracker.
+    append comes between. That takes 5 cycles, fewer beside a command that is sent or answered.
 
-    Latency: 3 cycles from a command to its job, 4 for an update, 2 to its answer.
+    Latency: 6 cycles from a command to its job, 7 for an update, 5 to its answer.
 
     Throughput:
 
         ======================================== ===================
         command                                  cycles
         ======================================== ===================
-        with a job                               4
-        update                                   5
-        with an answer                           3
-        that restores a zone                     4
-        on all zones of a stream, and commits    2 more per zone
+        with a job                               7
+        update                                   8
+        with an answer                           6
+        on all zones of a stream                 5 more, 1 per zone
+        commit                                   5 more, 2 per zone
         ======================================== ===================
 
-    A command that lacks only an open resource scans its stream's zones, 2 cycles each, for one that is
+    A command that lacks only an open resource scans its stream's zones, 1 cycle each, for one that is
     implicitly open. That zone is closed, and the command is checked anew.
 
-    A stream reset takes as long as any other command. A scan over the zones follows it (`Reclaim`), 2 cycles
-    each, in cycles without a command and one step after each command.
+    A stream reset takes as long as any other command. A scan over the zones follows it (`Reclaim`), a step
+    with each command, or in 5 cycles without a command.
 
     A command that depends on others in flight (`CommandsInFlight`) stalls those behind it. So does an append
     or update to an empty zone until an erased physical zone is available. If none is, and none is to be
     erased or reclaimed, it fails with INTERNAL_ERROR: physical zones were lost to failed erases.
 
     An append to a stream with a codec reserves its bound; a pointer returns by what was not written
-    (`Settlement`) before the next command is checked, in 2 cycles as above.
+    (`Settlement`) before the next command is checked, in 5 cycles as above.
 
     A retired zone keeps its physical zone, which so is never used again.
 
@@ -122,7 +145,7 @@ class ZoneManager(wiring.Component):
     report : Out(stream(ReportRequest))  one at a time
     report_done : In(stream)             its status
     report_zone : In                     a logical zone, for the report
-    report_entry : Out(ZoneEntry)        its entry, a cycle later
+    report_entry : Out(ZoneEntry)        its entry, 3 cycles later
     report_due : Out(1)                  its data are old
     zone_waits : Out(1)                  a command stalls for an erased zone
     idle : Out(1)                        no command here or in flight, nothing to reclaim
@@ -193,58 +216,48 @@ class ZoneManager(wiring.Component):
         forward(m, self._restore, self, spare_use_ports(self.config))
 
         command = self.commands.payload
-        kinds = CommandKinds(self.config, command)
         registers = _Registers(self.config)
-        settings = Signal(StreamTable(self.config))
-        source = Signal(StreamTable(self.config))
-        m.d.comb += [
-            settings.eq(Array(self.streams)[command.stream]),
-            source.eq(Array(self.streams)[command.source]),
-        ]
-        allocates_zone = kinds.is_append & ~table.entry.mapped
+        self._prepare(m, registers)
         self._connect_generations(m)
-        self._connect_state_machine(m, registers, settings)
-        self._connect_units(m, settings)
-        self._update_entry(m, kinds, registers, allocates_zone)
-        self._retire_zone(m, registers)
-        self._return_pointer(m)
-        self._make_payloads(m, registers, settings)
+        self._connect_state_machine(m, registers)
+        self._connect_units(m, registers)
+        m.d.comb += self._table.zone.eq(command.zone)
+        self._check(m, registers)
+        self._update_entry(m, registers)
+        self._store_visited(m, registers)
+        self._make_payloads(m, registers)
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
 
-        with m.FSM(name="fsm") as fsm:
+        with m.FSM(name="fsm"):
             with m.State("IDLE"):
-                self._select(m, kinds, registers)
-            with m.State("RETIRE"):
-                m.next = "IDLE"  # `retirement.store`
-            if self._settlement:
-                with m.State("SETTLE"):
-                    m.next = "IDLE"  # `settlement.store`
-            with m.State("RECLAIM"):
-                self._reclaim_entry(m, registers)
-            with m.State("SOURCE"):
-                self._keep_source(m, registers, source)
+                self._select(m, registers)
+            with m.State("LOOKUP"):
+                self._look_up(m, registers)
+            with m.State("WAIT"):
+                with m.If(table.found.purpose == Purpose.COMMAND):
+                    m.next = "DECIDE"
             with m.State("DECIDE"):
-                self._decide(m, kinds, registers, settings, source, allocates_zone)
-            self._send(m, kinds, registers)
+                self._decide(m, registers)
+            self._send(m, registers)
             self._loop(m, registers)
             self._make_room(m, registers)
             self._commit(m, registers)
             self._report(m, registers)
-
-        # OPEN and SEND leave the table's read port free.
-        free = fsm.ongoing("IDLE") | fsm.ongoing("OPEN")
-        if self._settlement:
-            free &= ~self._settlement.store  # it may be of the same zone
-        m.d.comb += retirement.read.eq(retirement.pending & free)
-        with m.If(retirement.read):
-            m.d.comb += table.zone.eq(retirement.zone)
-        if settlement := self._settlement:
-            free &= ~retirement.pending & ~retirement.store
-            m.d.comb += settlement.read.eq(settlement.pending & free)
-            with m.If(settlement.read):
-                m.d.comb += table.zone.eq(settlement.zone)
         return m
+
+    def _prepare(self, m: Module, registers: _Registers) -> None:
+        """What depends on the command alone: valid from LOOKUP on."""
+        command = self.commands.payload
+        stalls = self._in_flight.waits
+        if self._settlement:
+            stalls |= self._settlement.waits
+        m.d.sync += [
+            *(registers.kinds[name].eq(value) for name, value in kinds_of(self.config, command).items()),
+            registers.settings.eq(Array(self.streams)[command.stream]),
+            registers.source.eq(Array(self.streams)[command.source]),
+            registers.stalls.eq(stalls & (command.status == Status.SUCCESS)),
+        ]
 
     def _connect_generations(self, m: Module) -> None:
         command, generations = self.commands.payload, self._generations
@@ -257,24 +270,27 @@ class ZoneManager(wiring.Component):
             self._reclaim.start.eq(generations.resets),
         ]
 
-    def _connect_state_machine(self, m: Module, registers: _Registers, settings) -> None:
-        command, entry, machine = self.commands.payload, self._table.entry, self._state_machine
+    def _connect_state_machine(self, m: Module, registers: _Registers) -> None:
+        command, found, machine = self.commands.payload, self._table.found, self._state_machine
+        refuses = Mux(machine.is_source, registers.source.refuses, registers.settings.refuses)
         m.d.comb += [
             machine.command.eq(command),
-            machine.zone.state.eq(entry.state),
-            machine.zone.pointer.eq(entry.pointer),
-            machine.zone.unsure.eq(entry.unsure & entry.mapped),
-            machine.zone.expired.eq(self._age.expired & settings.refuses),
-            machine.source_zone.eq(registers.source_zone),
+            machine.zone.state.eq(found.entry.state),
+            machine.zone.pointer.eq(found.entry.pointer),
+            machine.zone.unsure.eq(found.entry.unsure & found.entry.mapped),
+            machine.zone.expired.eq(self._age.expired & refuses),
+            machine.is_source.eq(found.purpose == Purpose.SOURCE),
             machine.stream.eq(self._generations.stream_condition),
             machine.source.eq(self._generations.source_condition),
             machine.in_use.eq(registers.in_use[command.stream]),
             machine.recovering.eq(self._restore.recovering),
         ]
 
-    def _connect_units(self, m: Module, settings) -> None:
-        command, entry = self.commands.payload, self._table.entry
+    def _connect_units(self, m: Module, registers: _Registers) -> None:
+        command, found = self.commands.payload, self._table.found
         in_flight, restore, age = self._in_flight, self._restore, self._age
+        # Of an update the source's data must be young enough to be read, its own zone's are not read.
+        retention = Mux(registers.kinds.is_update, registers.source.retention, registers.settings.retention)
         m.d.comb += [
             in_flight.command.eq(command),
             in_flight.opened.eq(self.open.valid & self.open.ready),
@@ -286,20 +302,41 @@ class ZoneManager(wiring.Component):
             self.recovering.eq(restore.recovering),
             self.sequence.eq(restore.sequence),
             age.time.eq(self.time),
-            age.since.eq(entry.time),
-            age.retention.eq(settings.retention),
-            self.report_entry.eq(entry),
+            age.since.eq(self._table.since),
+            age.retention.eq(retention),
+            self.report_entry.eq(found.entry),
             self.report_due.eq(age.due),
             self.ready.eq(self._table.ready),
         ]
 
-    def _update_entry(self, m: Module, kinds: CommandKinds, registers: _Registers, allocates_zone) -> None:
+    def _check(self, m: Module, registers: _Registers) -> None:
+        """Keep what a lookup has found, for the cycles in which the state machine's outputs hold for it."""
+        found, checked = self._table.found, registers.checked
+        m.d.sync += checked.purpose.eq(found.purpose)
+        with m.If(self._table.cancel & for_command(found.purpose)):
+            m.d.sync += checked.purpose.eq(Purpose.NONE)
+        with m.If(found.purpose != Purpose.NONE):
+            m.d.sync += [
+                *(checked[name].eq(found[name]) for name in ("zone", "entry", "stale", "reclaim")),
+                checked.overtaken.eq(found.overtaken | self._table.overtakes(found.zone)),
+                registers.jobs_behind.eq(registers.jobs_sent - found.entry.job),
+                registers.jobs_not_issued.eq(registers.jobs_sent - self.issued),
+                registers.issued.eq(self.issued),
+            ]
+        with m.If(found.purpose == Purpose.SOURCE):
+            m.d.sync += [
+                registers.place.source.eq(found.entry.placement),
+                registers.place.source_generation.eq(found.entry.generation),
+            ]
+
+    def _update_entry(self, m: Module, registers: _Registers) -> None:
         """The entry to be stored when the command, or a step of its loop, changes the zone."""
-        command, table, restore = self.commands.payload, self._table, self._restore
-        entry, stored, zone_after = table.entry, table.write_entry, self._state_machine.zone_after
+        command, table, restore, kinds = (
+            self.commands.payload, self._table, self._restore, registers.kinds,
+        )  # fmt: skip
+        entry, stored, zone_after = registers.checked.entry, table.write_entry, self._state_machine.zone_after
         m.d.comb += [
-            table.zone.eq(command.zone),
-            table.write_zone.eq(command.zone),
+            table.write_zone.eq(registers.checked.zone),
             stored.eq(entry),
             stored.state.eq(zone_after.state),
             stored.pointer.eq(zone_after.pointer),
@@ -312,7 +349,7 @@ class ZoneManager(wiring.Component):
         ]
         with m.If(kinds.is_append):
             m.d.comb += stored.job.eq(registers.jobs_sent + 1)
-        with m.If(allocates_zone):
+        with m.If(self._allocates_zone(registers)):
             m.d.comb += [
                 stored.time.eq(self.time),
                 stored.unsure.eq(0),
@@ -329,46 +366,54 @@ class ZoneManager(wiring.Component):
             with m.If(is_retired(command.restored_state)):
                 m.d.comb += stored.generation.eq(command.generation)  # it outlives resets of its stream
 
-    def _retire_zone(self, m: Module, registers: _Registers) -> None:
-        """Store a zone whose program failed as read-only, with another command at the head.
+    def _allocates_zone(self, registers: _Registers) -> Value:
+        return registers.kinds.is_append & ~registers.checked.entry.mapped
 
-        It may be offline already.
-        """
-        table, machine, retirement = self._table, self._state_machine, self._retirement
-        in_use = registers.in_use[retirement.stream]
-        with m.If(retirement.store):
-            m.d.comb += [
-                machine.command.operation.eq(Operation.RETIRE),
-                machine.command.action.eq(ZoneState.READ_ONLY),
-                machine.in_use.eq(in_use),
-                table.write.eq(table.entry.state != ZoneState.OFFLINE),
-                table.write_zone.eq(retirement.zone),
-                table.write_entry.eq(table.entry),
-                table.write_entry.state.eq(ZoneState.READ_ONLY),
-            ]
-            m.d.sync += in_use.eq(machine.in_use_after)
+    def _store_visited(self, m: Module, registers: _Registers) -> None:
+        """Store the zones that no command has asked for, whatever command is at the head."""
+        table, checked, reclaim, retirement = (
+            self._table, registers.checked, self._reclaim, self._retirement,
+        )  # fmt: skip
+        entry, stored = checked.entry, table.write_entry
+        with m.Switch(checked.purpose):
+            with m.Case(Purpose.RETIRE):
+                # It may be offline already.
+                in_use = registers.in_use[retirement.stream]
+                m.d.comb += [
+                    retirement.stored.eq(1),
+                    table.write.eq(entry.state != ZoneState.OFFLINE),
+                    stored.eq(entry),
+                    stored.state.eq(ZoneState.READ_ONLY),
+                ]
+                m.d.sync += [
+                    in_use.open.eq(in_use.open - is_open(entry.state)),
+                    in_use.active.eq(in_use.active - is_active(entry.state)),
+                    registers.visits.eq(0),
+                ]
+            with m.Case(Purpose.RECLAIM):
+                m.d.comb += [reclaim.step.eq(1), table.write.eq(checked.stale), stored.eq(entry)]
+                m.d.sync += registers.visits.eq(0)
+                with m.If(checked.reclaim):
+                    self._release(m, entry.placement.zone)
+            if settlement := self._settlement:
+                with m.Case(Purpose.SETTLE):
+                    # The pointer stands behind what was written.
+                    m.d.comb += [
+                        settlement.stored.eq(1),
+                        table.write.eq(1),
+                        stored.eq(entry),
+                        stored.pointer.eq(entry.pointer - settlement.slack),
+                    ]
+                    m.d.sync += registers.visits.eq(0)
 
-    def _return_pointer(self, m: Module) -> None:
-        """Store a zone with the pointer behind what was written, with another command at the head."""
-        table, settlement = self._table, self._settlement
-        if settlement is None:
-            return
-        with m.If(settlement.store):
-            m.d.comb += [
-                table.write.eq(1),
-                table.write_zone.eq(settlement.zone),
-                table.write_entry.eq(table.entry),
-                table.write_entry.pointer.eq(table.entry.pointer - settlement.slack),
-            ]
-
-    def _make_payloads(self, m: Module, registers: _Registers, settings) -> None:
+    def _make_payloads(self, m: Module, registers: _Registers) -> None:
         command, jobs = self.commands.payload, self._jobs
         m.d.comb += [
             self.answers.payload.port.eq(command.port),
             self.answers.payload.cid.eq(command.cid),
             self.answers.payload.status.eq(registers.status),
             jobs.command.eq(command),
-            jobs.settings.eq(settings),
+            jobs.settings.eq(registers.settings),
             jobs.place.eq(registers.place),
             jobs.free_tag.eq(self.tags.payload),
             jobs.tag.eq(registers.tag),
@@ -381,87 +426,94 @@ class ZoneManager(wiring.Component):
     def _release(self, m: Module, zone: Value) -> None:
         m.d.sync += [self.release.valid.eq(1), self.release.payload.eq(zone)]
 
-    def _select(self, m: Module, kinds: CommandKinds, registers: _Registers) -> None:
-        """IDLE: a zone to retire first, then a step of the scan that is owed, then the next command."""
-        command, table, reclaim = self.commands.payload, self._table, self._reclaim
-        stalls = self._in_flight.waits
-        if self._settlement:
-            stalls |= self._settlement.waits
-        startable = self.commands.valid & ~(stalls & (command.status == Status.SUCCESS))
-        can_start = table.ready & ~self.release.valid & ~self._restore.busy
-        nothing_left = self._in_flight.idle & ~reclaim.pending & ~self._retirement.pending
-        if self._settlement:
-            nothing_left &= ~self._settlement.pending
-        m.d.comb += self.idle.eq(can_start & ~self.commands.valid & nothing_left)
-        with m.If(self._retirement.pending):
-            m.next = "RETIRE"
-        if self._settlement:
-            with m.Elif(self._settlement.pending):
-                m.next = "SETTLE"
-        with m.Elif(can_start):
-            with m.If(reclaim.pending & (registers.reclaim_owed | ~startable)):
-                m.d.comb += table.zone.eq(reclaim.zone)
-                m.next = "RECLAIM"
-            with m.Elif(startable):
-                m.next = "DECIDE"
-                with m.If(kinds.is_update):
-                    m.d.comb += table.zone.eq(command.source_zone)
-                    m.next = "SOURCE"
+    def _visit(self, m: Module, registers: _Registers) -> None:
+        """Look up a zone to retire first, or one whose pointer returns, or the next of the scan."""
+        table, reclaim, retirement = self._table, self._reclaim, self._retirement
+        with m.If(~registers.visits & table.ready):
+            with m.If(retirement.pending):
+                m.d.comb += [
+                    table.zone.eq(retirement.zone),
+                    table.purpose.eq(Purpose.RETIRE),
+                    retirement.read.eq(1),
+                ]
+                m.d.sync += registers.visits.eq(1)
+            if settlement := self._settlement:
+                with m.Elif(settlement.pending):
+                    m.d.comb += [
+                        table.zone.eq(settlement.zone),
+                        table.purpose.eq(Purpose.SETTLE),
+                        settlement.read.eq(1),
+                    ]
+                    m.d.sync += registers.visits.eq(1)
+            with m.Elif(reclaim.pending & ~self.release.valid):
+                m.d.comb += [table.zone.eq(reclaim.zone), table.purpose.eq(Purpose.RECLAIM)]
+                m.d.sync += [registers.visits.eq(1), registers.reclaim_owed.eq(0)]
 
-    def _reclaim_entry(self, m: Module, registers: _Registers) -> None:
-        table, reclaim = self._table, self._reclaim
-        m.d.comb += [
-            reclaim.step.eq(1),
-            table.write.eq(table.stale),
-            table.write_zone.eq(reclaim.zone),
-            table.write_entry.eq(table.entry),
-        ]
-        with m.If(table.reclaim):
-            self._release(m, table.entry.placement.zone)
-        m.d.sync += registers.reclaim_owed.eq(0)
-        m.next = "IDLE"
+    def _select(self, m: Module, registers: _Registers) -> None:
+        """IDLE: what is held, or a step of the scan that is owed, comes before the next command."""
+        command, table, reclaim, retirement = (
+            self.commands.payload, self._table, self._reclaim, self._retirement,
+        )  # fmt: skip
+        held = retirement.busy
+        if self._settlement:
+            held |= self._settlement.busy
+        rests = table.ready & ~self.release.valid & ~self._restore.busy & ~held
+        nothing_left = self._in_flight.idle & ~reclaim.pending & ~registers.visits
+        owes = registers.reclaim_owed & reclaim.pending
+        m.d.comb += self.idle.eq(rests & ~self.commands.valid & nothing_left)
+        with m.If(rests & self.commands.valid & ~registers.stalls & ~owes):
+            m.d.comb += table.purpose.eq(Purpose.COMMAND)
+            with m.If(command.operation == Operation.UPDATE):
+                m.d.comb += [table.zone.eq(command.source_zone), table.purpose.eq(Purpose.SOURCE)]
+            m.next = "LOOKUP"
+        with m.Else():
+            self._visit(m, registers)
 
-    def _keep_source(self, m: Module, registers: _Registers, source) -> None:
-        entry, source_zone, place = self._table.entry, registers.source_zone, registers.place
-        m.d.comb += self._age.retention.eq(source.retention)
-        m.d.sync += [
-            source_zone.state.eq(entry.state),
-            source_zone.pointer.eq(entry.pointer),
-            source_zone.expired.eq(self._age.expired & source.refuses),
-            place.source.eq(entry.placement),
-            place.source_generation.eq(entry.generation),
-        ]
-        m.next = "DECIDE"
+    def _look_up(self, m: Module, registers: _Registers) -> None:
+        m.next = "WAIT"
+        with m.If(registers.stalls):
+            m.d.comb += self._table.cancel.eq(1)
+            m.next = "IDLE"
+        with m.Elif(registers.kinds.is_update):
+            m.d.comb += self._table.purpose.eq(Purpose.COMMAND)
 
-    def _decide(
-        self, m: Module, kinds: CommandKinds, registers: _Registers, settings, source, allocates_zone
-    ):
+    def _decide(self, m: Module, registers: _Registers) -> None:
         """DECIDE: check the command, note its place, and change its zone and its stream."""
-        command, entry, stored = self.commands.payload, self._table.entry, self._table.write_entry
-        status, place, jobs_sent = registers.status, registers.place, registers.jobs_sent
-        status_now = Mux(command.status == Status.SUCCESS, self._state_machine.status, command.status)
+        command, checked, stored = self.commands.payload, registers.checked, self._table.write_entry
+        kinds, settings, place, status = (
+            registers.kinds,
+            registers.settings,
+            registers.place,
+            registers.status,
+        )
+        machine = self._state_machine
+        # Job numbers wrap, so an entry's number is used only if it is one of those not yet issued.
+        waits_for_job = registers.jobs_behind < registers.jobs_not_issued
+        allocates_zone = self._allocates_zone(registers)
         m.d.sync += [
             registers.reclaim_owed.eq(1),
-            status.eq(status_now),
+            status.eq(machine.status),
             place.placement.eq(stored.placement),
-            place.generation.eq(Mux(kinds.is_append, stored.generation, entry.generation)),
-            place.offset.eq(Mux(kinds.is_append, entry.pointer, command.offset)),
-            # Job numbers wrap, so an entry's number is used only if it is one of those not yet issued.
-            place.after.eq(Mux(jobs_sent - entry.job < jobs_sent - self.issued, entry.job, self.issued)),
+            place.generation.eq(Mux(kinds.is_append, stored.generation, checked.entry.generation)),
+            place.offset.eq(Mux(kinds.is_append, checked.entry.pointer, command.offset)),
+            place.after.eq(Mux(waits_for_job, checked.entry.job, registers.issued)),
             self.zone_waits.eq(0),
             *([place.slack.eq(self._settlement.known)] if self._settlement else []),
             registers.loop_zone.eq(settings.first),
             registers.loop_left.eq(settings.zones),
-            registers.compared_zone.eq(source.first),
+            registers.compared_zone.eq(registers.source.first),
+            registers.compares_own.eq(0),
         ]
         with m.If(kinds.is_of_no_zone):
-            m.d.sync += [place.placement.eq(0), place.generation.eq(0), place.after.eq(self.issued)]
+            m.d.sync += [place.placement.eq(0), place.generation.eq(0), place.after.eq(registers.issued)]
         with m.If(kinds.to_all_dies):
             m.d.sync += place.offset.eq(0)
-        with m.If(status_now != Status.SUCCESS):
+        with m.If(checked.overtaken | self.release.valid):
+            m.next = "IDLE"
+        with m.Elif(machine.fails):
             m.next = "ANSWER"
-            with m.If((status_now == Status.TOO_MANY_OPEN_ZONES) & ~kinds.loops):
-                m.next = "ROOM_READ"
+            with m.If((machine.status == Status.TOO_MANY_OPEN_ZONES) & ~kinds.loops):
+                m.next = "ROOM"
         with m.Elif(allocates_zone & ~self.next_zone.valid):
             m.d.sync += [self.zone_waits.eq(1), status.eq(Status.INTERNAL_ERROR)]
             m.next = "IDLE"
@@ -469,34 +521,34 @@ class ZoneManager(wiring.Component):
                 m.d.sync += self.zone_waits.eq(0)
                 m.next = "ANSWER"
         with m.Else():
-            self._execute(m, kinds, registers, source, allocates_zone)
+            self._execute(m, registers, allocates_zone)
 
-    def _execute(self, m: Module, kinds: CommandKinds, registers: _Registers, source, allocates_zone) -> None:
+    def _execute(self, m: Module, registers: _Registers, allocates_zone: Value) -> None:
         """DECIDE, of a command that succeeds."""
         table, machine, change = self._table, self._state_machine, self._generations.change
+        kinds, checked = registers.kinds, registers.checked
         with m.If(kinds.changes_zone | kinds.resets_stream | kinds.loops):
             m.d.sync += registers.in_use[self.commands.payload.stream].eq(machine.in_use_after)
         if settlement := self._settlement:
             m.d.comb += settlement.reserves.eq(kinds.encodes)
-        empties_zone = table.entry.mapped & (machine.zone_after.state == ZoneState.EMPTY)
+        empties_zone = checked.entry.mapped & (machine.zone_after.state == ZoneState.EMPTY)
         with m.If(kinds.changes_zone):
             m.d.comb += [table.write.eq(1), self.next_zone.ready.eq(allocates_zone)]
-            with m.If(table.reclaim | empties_zone):
-                self._release(m, table.entry.placement.zone)
+            with m.If(checked.reclaim | empties_zone):
+                self._release(m, checked.entry.placement.zone)
         m.d.comb += [
             change.reset.eq(kinds.resets_stream),
             change.update.eq(kinds.is_update),
             change.pin.eq(kinds.pins),
             change.release.eq(kinds.releases),
-            self._restore.execute.eq(kinds.is_restore),
+            self._restore.execute.eq(kinds.restores),
             change.restore.eq(self._restore.sets_generation),
             change.restore_zone.eq(kinds.restores_zone),
         ]
         with m.If(kinds.loops):
-            m.next = "LOOP_READ"
+            m.next = "LOOP"
         with m.Elif(kinds.commits):
-            m.d.comb += table.zone.eq(source.first)
-            m.next = "COMPARE_SOURCE"
+            m.next = "COMPARE"
         with m.Elif(kinds.ends_here):
             m.next = "ANSWER"
         with m.Elif(kinds.is_report):
@@ -504,88 +556,95 @@ class ZoneManager(wiring.Component):
         with m.Else():
             m.next = "OPEN"
 
-    def _send(self, m: Module, kinds: CommandKinds, registers: _Registers) -> None:
+    def _send(self, m: Module, registers: _Registers) -> None:
         with m.State("OPEN"):
             m.d.comb += [self.open.valid.eq(self.tags.valid), self.tags.ready.eq(self.open.ready)]
             m.d.sync += registers.tag.eq(self.tags.payload)
+            self._visit(m, registers)
             with m.If(self.open.valid & self.open.ready):
                 m.next = "SEND"
 
         with m.State("SEND"):
-            with m.If(kinds.has_read_job):
+            with m.If(registers.kinds.has_read_job):
                 m.d.comb += [self.read.valid.eq(1), self.commands.ready.eq(self.read.ready)]
             with m.Else():
                 m.d.comb += [self.write.valid.eq(1), self.commands.ready.eq(self.write.ready)]
                 m.d.sync += registers.jobs_sent.eq(registers.jobs_sent + self.write.ready)
+            self._visit(m, registers)
             with m.If(self.commands.ready):
                 m.next = "IDLE"
 
         with m.State("ANSWER"):
             m.d.comb += [self.answers.valid.eq(1), self.commands.ready.eq(self.answers.ready)]
+            self._visit(m, registers)
             with m.If(self.answers.ready):
                 m.next = "IDLE"
 
-    def _loop(self, m: Module, registers: _Registers) -> None:
-        """An operation on all zones of a stream: read an entry, then change it if it is selected."""
-        table, loop_zone, loop_left = self._table, registers.loop_zone, registers.loop_left
-        with m.State("LOOP_READ"):
-            m.d.comb += table.zone.eq(loop_zone)
-            m.next = "LOOP_CHANGE"
-            with m.If(loop_left == 0):
-                m.next = "ANSWER"
+    def _next_of_loop(self, m: Module, registers: _Registers) -> None:
+        """Look up the next zone of the command's stream."""
+        m.d.comb += [self._table.zone.eq(registers.loop_zone), self._table.purpose.eq(Purpose.EACH)]
+        m.d.sync += [
+            registers.loop_zone.eq(registers.loop_zone + 1),
+            registers.loop_left.eq(registers.loop_left - 1),
+        ]
 
-        with m.State("LOOP_CHANGE"):
-            m.d.comb += [table.write.eq(self._state_machine.selected), table.write_zone.eq(loop_zone)]
-            m.d.sync += [loop_zone.eq(loop_zone + 1), loop_left.eq(loop_left - 1)]
-            m.next = "LOOP_READ"
+    def _loop(self, m: Module, registers: _Registers) -> None:
+        """An operation on all zones of a stream: each entry is changed if it is selected."""
+        table, checked = self._table, registers.checked
+        with m.State("LOOP"):
+            with m.If(checked.purpose == Purpose.EACH):
+                m.d.comb += table.write.eq(self._state_machine.selected)
+            with m.If(registers.loop_left != 0):
+                self._next_of_loop(m, registers)
+            with m.Elif(~table.busy & (checked.purpose == Purpose.NONE)):
+                m.next = "ANSWER"
 
     def _make_room(self, m: Module, registers: _Registers) -> None:
         """Close the stream's first zone that is implicitly open, and check the command anew."""
-        table, loop_zone, loop_left = self._table, registers.loop_zone, registers.loop_left
+        table, checked = self._table, registers.checked
         in_use = registers.in_use[self.commands.payload.stream]
-        with m.State("ROOM_READ"):
-            m.d.comb += table.zone.eq(loop_zone)
-            m.next = "ROOM"
-            with m.If(loop_left == 0):
-                m.next = "ANSWER"
-
         with m.State("ROOM"):
-            m.d.comb += [
-                table.write_zone.eq(loop_zone),
-                table.write_entry.eq(table.entry),
-                table.write_entry.state.eq(ZoneState.CLOSED),
-            ]
-            m.d.sync += [loop_zone.eq(loop_zone + 1), loop_left.eq(loop_left - 1)]
-            m.next = "ROOM_READ"
-            with m.If(table.entry.state == ZoneState.IMPLICITLY_OPEN):
-                m.d.comb += table.write.eq(1)
+            with m.If(registers.loop_left != 0):
+                self._next_of_loop(m, registers)
+            with m.Elif(~table.busy & (checked.purpose == Purpose.NONE)):
+                m.next = "ANSWER"
+            found_open = checked.entry.state == ZoneState.IMPLICITLY_OPEN
+            with m.If((checked.purpose == Purpose.EACH) & found_open):
+                m.d.comb += [
+                    table.cancel.eq(1),
+                    table.purpose.eq(Purpose.NONE),
+                    table.write.eq(1),
+                    table.write_entry.eq(checked.entry),
+                    table.write_entry.state.eq(ZoneState.CLOSED),
+                ]
                 m.d.sync += in_use.open.eq(in_use.open - 1)
                 m.next = "IDLE"
 
     def _commit(self, m: Module, registers: _Registers) -> None:
-        """The zones of a commit in turn: the entry of the source's zone is valid, then the stream's own."""
-        entry, loop_zone, loop_left = self._table.entry, registers.loop_zone, registers.loop_left
-        compared_zone, required_pointer = registers.compared_zone, registers.required_pointer
-        with m.State("COMPARE_SOURCE"):
-            m.d.comb += self._table.zone.eq(loop_zone)
-            m.d.sync += [
-                required_pointer.eq(entry.pointer),
-                compared_zone.eq(compared_zone + 1),
-                loop_zone.eq(loop_zone + 1),
-                loop_left.eq(loop_left - 1),
-            ]
-            m.next = "COMPARE"
-
+        """The zones of a commit in turn: the source's, then the stream's own."""
+        table, checked = self._table, registers.checked
         with m.State("COMPARE"):
-            m.d.comb += self._table.zone.eq(compared_zone)
-            m.next = "COMPARE_SOURCE"
-            with m.If(entry.pointer < required_pointer):
-                m.d.sync += registers.status.eq(Status.INVALID_FIELD)
-                m.next = "ANSWER"
-            with m.Elif(loop_left == 0):
+            with m.If((registers.loop_left != 0) & ~registers.compares_own):
+                m.d.comb += [table.zone.eq(registers.compared_zone), table.purpose.eq(Purpose.SOURCE)]
+                m.d.sync += [
+                    registers.compared_zone.eq(registers.compared_zone + 1),
+                    registers.compares_own.eq(1),
+                ]
+            with m.Elif(registers.compares_own):
+                self._next_of_loop(m, registers)
+                m.d.sync += registers.compares_own.eq(0)
+            with m.Elif(~table.busy & (checked.purpose == Purpose.NONE)):
                 m.d.comb += self._generations.change.commit.eq(1)
                 with m.If(self._generations.resets):
                     m.d.sync += registers.in_use[self.commands.payload.source].eq(0)
+                m.next = "ANSWER"
+            with m.If(checked.purpose == Purpose.SOURCE):
+                m.d.sync += registers.required_pointer.eq(checked.entry.pointer)
+            with m.If(
+                (checked.purpose == Purpose.EACH) & (checked.entry.pointer < registers.required_pointer)
+            ):
+                m.d.comb += [table.cancel.eq(1), table.purpose.eq(Purpose.NONE)]
+                m.d.sync += registers.status.eq(Status.INVALID_FIELD)
                 m.next = "ANSWER"
 
     def _report(self, m: Module, registers: _Registers) -> None:

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import LBA_BITS, STATUS_BITS
 from flashtrain.rtl.lib.axi import WritePort
-from flashtrain.rtl.zones.table import ZoneEntry, is_retired
+from flashtrain.rtl.zones.table import ZoneEntry, ZoneTable, is_retired
 from flashtrain.spec import FmsConfig, Status, ZoneState
 from flashtrain.spec.nvme import BitField, ReportFilter, ReportHeader, ZoneDescriptor
 
@@ -14,8 +14,6 @@ BEATS = ZoneDescriptor.BYTES // 8
 """Beats of the header, and of each descriptor."""
 
 _BEATS_TO_BOUNDARY = 4096 // 8
-_LAST_OF_ENTRY = (ZoneDescriptor.unsure.low + ZoneDescriptor.unsure.width - 1) // 64
-"""The last beat of a descriptor that has a field of the zone's entry."""
 
 
 class ReportRequest(data.StructLayout):
@@ -34,24 +32,33 @@ class ReportRequest(data.StructLayout):
         })  # fmt: skip
 
 
+class _Kept:
+    """Registers of a zone whose descriptor is written."""
+
+    def __init__(self, config: FmsConfig):
+        self.entry = Signal(ZoneEntry(config))
+        self.due = Signal()  # its data are old
+        self.matches = Signal()  # the report has it
+
+
 class ZoneReport(wiring.Component):
     """Writes the descriptors of the zones that match a filter, and then the header.
 
     Each is a burst of 8 beats. A descriptor that crosses a boundary of 4 KiB takes two bursts. `done` follows
     the last response.
 
-    Beats from the seventh on are zeros. So the table reads the next zone in them, and its descriptor follows
-    the last one at once.
+    An entry is kept while its descriptor is written. So the table looks up the next zone meanwhile, and its
+    descriptor follows the last one at once.
 
-    Latency: 2 cycles from a request to its first burst. Throughput: 9 cycles per descriptor, 10 for one with
-    two bursts, 2 per zone without a descriptor.
+    Latency: 5 cycles from a request to its first burst. Throughput: 9 cycles per descriptor, 10 for one with
+    two bursts, 5 per zone without a descriptor.
 
     Members
     -------
     request : In(stream(ReportRequest))
     done : Out(stream(11))              Status: success, or DATA_TRANSFER_ERROR after a failed burst
-    zone : Out(zone_bits)               logical zone to read from the zone table
-    entry : In(ZoneEntry)               its entry, a cycle later
+    zone : Out(zone_bits)               logical zone to look up in the zone table
+    entry : In(ZoneEntry)               its entry, `ZoneTable.LOOKUP_CYCLES` later
     due : In(1)                         its data are old, with the entry
     axi : Out(WritePort)                the queue port
     """
@@ -80,6 +87,9 @@ class ZoneReport(wiring.Component):
         kind, partial = Signal.like(request.filter), Signal()
         start, address = Signal(self.config.address_bits), Signal(self.config.address_bits)
         beat = Signal(range(BEATS))
+        to_boundary = Signal(range(_BEATS_TO_BOUNDARY + 1))  # beats
+        kept = _Kept(self.config)
+        passed = Signal(range(ZoneTable.LOOKUP_CYCLES))  # cycles of the lookup
         open_bursts = Signal(range(2 * self.config.geometry.zones + 3))
         failed = Signal()
 
@@ -87,15 +97,13 @@ class ZoneReport(wiring.Component):
         with m.If(is_header):
             m.d.comb += _field(chunk, ReportHeader.zones).eq(total)
         with m.Else():
-            self._describe(m, chunk, index)
+            self._describe(m, chunk, index, kept)
 
         # A burst ends with its chunk of 8 beats or at the boundary, whichever comes first.
         to_chunk_end = Signal(range(BEATS + 1))
-        to_boundary = Signal(range(_BEATS_TO_BOUNDARY + 1))
         last_beat = Signal(range(BEATS))
         m.d.comb += [
             to_chunk_end.eq(BEATS - beat),
-            to_boundary.eq(_BEATS_TO_BOUNDARY - address[3:12]),
             aw.payload.address.eq(address),
             aw.payload.length.eq(Mux(to_boundary < to_chunk_end, to_boundary, to_chunk_end) - 1),
             w.payload.data.eq(chunk.word_select(beat, 64)),
@@ -107,8 +115,19 @@ class ZoneReport(wiring.Component):
         with m.If(b.valid & b.payload.error):
             m.d.sync += failed.eq(1)
 
-        next_zone = [self.zone.eq(self.zone + 1), index.eq(index + 1), zones.eq(zones - 1)]
-        matches = self._matches(m, kind)
+        def keep(first: bool = False) -> list:
+            """Statements that keep the entry that the table has found."""
+            following = [] if first else [index.eq(index + 1), zones.eq(zones - 1)]
+            return [
+                kept.entry.eq(self.entry),
+                kept.due.eq(self.due),
+                kept.matches.eq(self._matches(kind)),
+                *following,
+            ]
+
+        def go_to(place: Value) -> list:
+            return [address.eq(place), to_boundary.eq(_BEATS_TO_BOUNDARY - place[3:12])]
+
         with m.FSM(name="fsm"):
             with m.State("IDLE"):
                 m.d.comb += self.request.ready.eq(1)
@@ -122,29 +141,41 @@ class ZoneReport(wiring.Component):
                     kind.eq(request.filter),
                     partial.eq(request.partial),
                     start.eq(request.address),
-                    address.eq(request.address + ReportHeader.BYTES),
+                    *go_to((request.address + ReportHeader.BYTES)[: len(address)]),
                     beat.eq(0),
                     failed.eq(0),
                 ]
                 with m.If(self.request.valid):
-                    m.next = "READ"
+                    m.next = "LOOKUP"
 
-            with m.State("READ"):
+            with m.State("LOOKUP"):
+                m.d.sync += passed.eq(passed + 1)
+                with m.If(passed == ZoneTable.LOOKUP_CYCLES - 1):
+                    m.d.sync += passed.eq(0)
+                    m.next = "KEEP"
+
+            with m.State("KEEP"):
+                m.d.sync += keep(first=True)
                 m.next = "ZONE"
 
             with m.State("ZONE"):
                 ends = (zones == 0) | partial & (room == 0)
-                described = matches & (room != 0)
+                described = kept.matches & (room != 0)
                 m.d.comb += aw.valid.eq(~ends & described)
                 m.d.sync += last_beat.eq(aw.payload.length)
                 with m.If(ends):
-                    m.d.sync += [is_header.eq(1), address.eq(start)]
+                    m.d.sync += [is_header.eq(1), *go_to(start)]
                     m.next = "BURST"
                 with m.Elif(~described):
-                    m.d.sync += [*next_zone, total.eq(total + matches)]
-                    m.next = "READ"
+                    m.d.sync += [
+                        self.zone.eq(self.zone + 1),
+                        index.eq(index + 1),
+                        zones.eq(zones - 1),
+                        total.eq(total + kept.matches),
+                    ]
+                    m.next = "LOOKUP"
                 with m.Elif(aw.ready):
-                    m.d.sync += [room.eq(room - 1), total.eq(total + 1)]
+                    m.d.sync += [self.zone.eq(self.zone + 1), room.eq(room - 1), total.eq(total + 1)]
                     m.next = "BEATS"
 
             with m.State("BURST"):
@@ -156,10 +187,13 @@ class ZoneReport(wiring.Component):
             with m.State("BEATS"):
                 m.d.comb += w.valid.eq(1)
                 with m.If(w.ready):
-                    m.d.sync += [beat.eq(beat + 1), address.eq(address + 8)]
-                    with m.If((beat == _LAST_OF_ENTRY) & ~is_header):
-                        m.d.sync += next_zone
+                    m.d.sync += [
+                        beat.eq(beat + 1),
+                        address.eq(address + 8),
+                        to_boundary.eq(Mux(to_boundary == 1, _BEATS_TO_BOUNDARY, to_boundary - 1)),
+                    ]
                     with m.If(beat == BEATS - 1):
+                        m.d.sync += keep()
                         m.next = "ZONE"
                         with m.If(is_header):
                             m.next = "WAIT_FOR_RESPONSES"
@@ -172,41 +206,37 @@ class ZoneReport(wiring.Component):
                     m.next = "IDLE"
         return m
 
-    def _matches(self, m: Module, kind: Signal) -> Signal:
+    def _matches(self, kind: Signal) -> Value:
         """Whether the report has the zone of `entry`."""
-        matches = Signal()
-        with m.Switch(kind):
-            with m.Case(ReportFilter.ALL):
-                m.d.comb += matches.eq(1)
-            for which in ReportFilter:
-                if which is not ReportFilter.ALL:
-                    with m.Case(which):
-                        m.d.comb += matches.eq(self.entry.state == ZoneState[which.name])
+        matches = kind == ReportFilter.ALL
+        for which in ReportFilter:
+            if which is not ReportFilter.ALL:
+                matches |= (kind == which) & (self.entry.state == ZoneState[which.name])
         return matches
 
-    def _describe(self, m: Module, chunk: Signal, index: Signal) -> None:
-        """The descriptor of the zone of `entry`."""
-        g = self.config.geometry
+    def _describe(self, m: Module, chunk: Signal, index: Signal, kept: "_Kept") -> None:
+        """The descriptor of the zone that is kept."""
+        g, entry = self.config.geometry, kept.entry
         start = Signal(LBA_BITS)
         m.d.comb += [
             start.eq(index << g.zone_size_bits),
             _field(chunk, ZoneDescriptor.zone_type).eq(ZoneDescriptor.SEQUENTIAL_WRITE_REQUIRED),
-            _field(chunk, ZoneDescriptor.state).eq(self.entry.state),
+            _field(chunk, ZoneDescriptor.state).eq(entry.state),
             _field(chunk, ZoneDescriptor.capacity).eq(g.zone_capacity),
             _field(chunk, ZoneDescriptor.start).eq(start),
-            _field(chunk, ZoneDescriptor.write_pointer).eq(start + self.entry.pointer),
+            _field(chunk, ZoneDescriptor.write_pointer).eq(start + entry.pointer),
         ]
-        state = self.entry.state
+        state = entry.state
         retired = is_retired(state)
-        has_data = self.entry.mapped
-        recommends, is_full = has_data & self.due & ~retired, state == ZoneState.FULL
+        has_data = entry.mapped
+        recommends, is_full = has_data & kept.due & ~retired, state == ZoneState.FULL
         m.d.comb += [
-            _field(chunk, ZoneDescriptor.time).eq(Mux(has_data, self.entry.time, ZoneDescriptor.NO_TIME)),
+            _field(chunk, ZoneDescriptor.time).eq(Mux(has_data, entry.time, ZoneDescriptor.NO_TIME)),
             _field(chunk, ZoneDescriptor.sequence).eq(
-                Mux(has_data, self.entry.placement.sequence, ZoneDescriptor.NO_SEQUENCE)
+                Mux(has_data, entry.placement.sequence, ZoneDescriptor.NO_SEQUENCE)
             ),
-            _field(chunk, ZoneDescriptor.written).eq(self.entry.pointer),
-            _field(chunk, ZoneDescriptor.unsure).eq(has_data & self.entry.unsure),
+            _field(chunk, ZoneDescriptor.written).eq(entry.pointer),
+            _field(chunk, ZoneDescriptor.unsure).eq(has_data & entry.unsure),
             _field(chunk, ZoneDescriptor.reset_recommended).eq(recommends & is_full),
             _field(chunk, ZoneDescriptor.finish_recommended).eq(recommends & ~is_full),
         ]

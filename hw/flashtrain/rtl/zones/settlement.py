@@ -18,16 +18,16 @@ class Settlement(wiring.Component):
     An append to another zone of a stream with a codec stalls while the slack of one is outstanding. So all
     that the offset of a job does not know of its stream's slack (`Settled`) belongs to the job's zone.
 
-    Latency: 1 cycle from `settled` to `pending`, 1 cycle from `reserves` and `store` to the outputs. The
-    manager reads the zone's entry in the cycle of `read`, and writes it in the next one.
+    Latency: 1 cycle from `settled` to `pending`, 1 cycle from `reserves` and `stored` to the outputs.
 
     Members
     -------
-    settled : In(stream(Settled))     ready unless a slack is pending
-    pending : Out(1)                  a pointer is to return
-    read : In(1)                      its entry is being read; only while pending
-    store : Out(1)                    a cycle later: the entry is at the table's output
-    zone : Out(zone_bits)             the logical zone, from `pending` to `store`
+    settled : In(stream(Settled))     ready unless a slack is held
+    pending : Out(1)                  a pointer is to return: its zone's entry is to be looked up
+    read : In(1)                      it is being looked up; only while pending
+    stored : In(1)                    later: the pointer has returned
+    busy : Out(1)                     a slack is held: from `pending` to `stored`
+    zone : Out(zone_bits)             the logical zone, while its slack is held
     slack : Out(count_bits)           blocks, likewise
     command : In(Command)             the next command
     waits : Out(1)                    it stalls
@@ -42,7 +42,8 @@ class Settlement(wiring.Component):
             "settled": In(stream.Signature(Settled(config))),
             "pending": Out(1),
             "read": In(1),
-            "store": Out(1),
+            "stored": In(1),
+            "busy": Out(1),
             "zone": Out(g.zone_bits),
             "slack": Out(config.count_bits),
             "command": In(Command(config)),
@@ -62,7 +63,7 @@ class Settlement(wiring.Component):
         stream_number = Signal(STREAM_BITS)
 
         m.d.comb += [
-            self.settled.ready.eq(~self.pending & ~self.store),
+            self.settled.ready.eq(~self.busy),
             self.known.eq(known[command.stream]),
             self.waits.eq(
                 (command.operation == Operation.APPEND)
@@ -71,21 +72,24 @@ class Settlement(wiring.Component):
                 & (last_zone[command.stream] != command.zone)
             ),
         ]
-        m.d.sync += self.store.eq(self.read)
         with m.If(self.read):
             m.d.sync += self.pending.eq(0)
+        with m.If(self.stored):
+            m.d.sync += [
+                self.busy.eq(0),
+                known[stream_number].eq(known[stream_number] + self.slack),
+            ]
         with m.If(self.settled.valid & self.settled.ready):
             m.d.sync += [
                 self.pending.eq(1),
+                self.busy.eq(1),
                 self.zone.eq(self.settled.payload.zone),
                 self.slack.eq(self.settled.payload.slack),
                 stream_number.eq(self.settled.payload.stream),
             ]
-        with m.If(self.store):
-            m.d.sync += known[stream_number].eq(known[stream_number] + self.slack)
         for number in range(MAX_STREAMS):
             more = self.reserves & (command.stream == number)
-            fewer = self.store & (stream_number == number)
+            fewer = self.stored & (stream_number == number)
             m.d.sync += outstanding[number].eq(outstanding[number] + more - fewer)
             with m.If(more):
                 m.d.sync += last_zone[number].eq(command.zone)

@@ -1,6 +1,8 @@
 """The zone state machine: a command's status, and the zone's next state."""
 
-from amaranth import Const, Module, Mux, Signal, Value
+from dataclasses import dataclass
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -32,22 +34,80 @@ class ZonesInUse(data.StructLayout):
         super().__init__({"open": range(config.max_open + 1), "active": range(config.max_active + 1)})
 
 
+class _Prepared:
+    """Registers of what the checks of a zone need, and what does not depend on it."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        most = config.max_blocks << g.plane_bits  # blocks of a command
+        self.status, self.fails = Signal(STATUS_BITS), Signal()  # of the command and its streams
+        self.written = Signal(range(most + 1))  # blocks that an append takes
+        self.most_before = Signal(range(-most, g.zone_capacity + 1))  # pointer with which it fits
+        self.source_before = Signal(range(-most, g.zone_capacity + 1))  # with which the source has all of it
+        self.source_offline, self.source_expired = Signal(), Signal()
+        self.is_exact = Signal() if config.codec else Const(1)  # it takes as many blocks as it is checked for
+        self.end = Signal(range(g.zone_size + (1 << config.count_bits)))  # of a read
+        self.past_zone, self.past_capacity = Signal(), Signal()
+        self.in_use = Signal(ZonesInUse(config))
+        self.no_open, self.no_active, self.many_active = Signal(), Signal(), Signal()
+
+
+Refusals = list[tuple[ValueLike, Status]]
+"""Conditions under which a command fails, with their statuses; the first that holds gives the status."""
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A zone, and what the command makes of it."""
+
+    prepared: _Prepared
+    zone: data.View
+    status: Signal
+    fails: Signal
+    after: data.View
+    selected: Signal
+    in_use: data.View  # after a command on all zones
+
+    def refuse(self, refusals: Refusals) -> list:
+        """Statements that choose the status. `fails` does not wait for the choice."""
+        status: ValueLike = Const(Status.SUCCESS, STATUS_BITS)
+        for condition, refusal in reversed(refusals):
+            status = Mux(condition, Const(refusal, STATUS_BITS), status)
+        return [self.status.eq(status), self.fails.eq(Cat(condition for condition, _ in refusals).any())]
+
+    def lacking(self) -> Refusals:
+        """Resources that the stream lacks, of a command that opens the zone."""
+        state, prepared = self.zone.state, self.prepared
+        return [
+            ((state == ZoneState.EMPTY) & prepared.no_active, Status.TOO_MANY_ACTIVE_ZONES),
+            (~is_open(state) & prepared.no_open, Status.TOO_MANY_OPEN_ZONES),
+        ]
+
+
 class ZoneStateMachine(wiring.Component):
     """Checks 8 and 9 of `flashtrain.spec.nvme`, and the transitions of the zone state machine.
 
-    Combinational. The status holds for every operation, except the comparison of zones by a commit. The other
-    outputs are valid with success, for the operations that change zones. These are APPEND, WRITE, UPDATE,
-    SEND, RETIRE, RESTORE with action ZONE, and RESET, which is a SEND of action RESET with `select_all`.
+    A command that has failed an earlier check keeps its status. The status holds for every operation, except
+    the comparison of zones by a commit. The other outputs are valid with success, for the operations that
+    change zones. These are APPEND, WRITE, UPDATE, SEND, RETIRE, RESTORE with action ZONE, and RESET, which is
+    a SEND of action RESET with `select_all`.
+
+    All that needs no zone is computed first, so that one addition or comparison follows a zone.
+
+    Latency: 1 cycle from a zone to the outputs, 2 cycles from all others; `in_use_after` is computed behind
+    the registers. The source's zone comes in an
+    earlier cycle than the command's.
 
     Members
     -------
     command : In(Command)
     zone : In(ZoneCondition)         the command's zone, or with `select_all` each zone of the stream in turn
-    source_zone : In(ZoneCondition)  of an update: the source's zone of the same index
+    is_source : In(1)                `zone` is the source's, of an update; it is kept for the command's
     stream, source : In(StreamCondition)   the command's, and its source
     in_use : In(ZonesInUse)          of the command's stream
     recovering : In(1)
     status : Out(11)
+    fails : Out(1)                   it is not success
     zone_after : Out(ZoneCondition)  the zone after the command
     in_use_after : Out(ZonesInUse)
     selected : Out(1)                `select_all` of this action includes this zone
@@ -58,12 +118,13 @@ class ZoneStateMachine(wiring.Component):
         super().__init__({
             "command": In(Command(config)),
             "zone": In(ZoneCondition(config)),
-            "source_zone": In(ZoneCondition(config)),
+            "is_source": In(1),
             "stream": In(StreamCondition()),
             "source": In(StreamCondition()),
             "in_use": In(ZonesInUse(config)),
             "recovering": In(1),
             "status": Out(STATUS_BITS),
+            "fails": Out(1),
             "zone_after": Out(ZoneCondition(config)),
             "in_use_after": Out(ZonesInUse(config)),
             "selected": Out(1),
@@ -71,199 +132,239 @@ class ZoneStateMachine(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.d.comb += self.zone_after.eq(self.zone)
-        m.d.comb += [
-            self.in_use_after.open.eq(
-                self.in_use.open - _is_open(self.zone.state) + _is_open(self.zone_after.state)
-            ),
-            self.in_use_after.active.eq(
-                self.in_use.active - _is_active(self.zone.state) + _is_active(self.zone_after.state)
-            ),
-        ]
-        with m.Switch(self.command.operation):
+        prepared = _Prepared(self.config)
+        self._prepare(m, prepared)
+        change = _Change(
+            prepared,
+            self.zone,
+            status=Signal(STATUS_BITS),
+            fails=Signal(),
+            after=Signal(ZoneCondition(self.config)),
+            selected=Signal(),
+            in_use=Signal(ZonesInUse(self.config)),
+        )
+        m.d.comb += change.after.eq(self.zone)
+        operation = self.command.operation
+        with m.Switch(operation):
             with m.Case(Operation.APPEND, Operation.WRITE, Operation.UPDATE):
-                self._append(m)
+                self._append(m, change)
             with m.Case(Operation.READ):
-                self._read(m)
+                self._read(m, change)
             with m.Case(Operation.SEND):
-                self._transition(m)
+                self._transition(m, change)
                 with m.If(self.command.select_all):
-                    self._select_all(m)
+                    self._select_all(m, change)
             with m.Case(Operation.RETIRE):
-                self._retire(m)
-            with m.Case(Operation.RESET):
-                m.d.comb += self.in_use_after.eq(0)
+                self._retire(m, change)
             with m.Case(Operation.INSPECT):
-                end = self.command.offset + self.command.blocks
-                with m.If(end > self.config.geometry.zone_capacity):
-                    m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
+                m.d.comb += change.refuse([(prepared.past_capacity, Status.ZONE_BOUNDARY_ERROR)])
             with m.Case(Operation.RESTORE):
                 with m.If(self.command.action == RestoreAction.ZONE):
-                    self._restore(m)
-            with m.Case(Operation.GENERATION):
-                with m.If((self.command.action == GenerationAction.COMMIT) & ~self.stream.uncommitted):
-                    m.d.comb += self.status.eq(Status.INVALID_FIELD)
-        self._check_streams(m)
+                    self._restore(m, change)
+        m.d.sync += [
+            self.status.eq(Mux(prepared.fails, prepared.status, change.status)),
+            self.fails.eq(prepared.fails | change.fails),
+            self.zone_after.eq(change.after),
+            self.selected.eq(change.selected),
+        ]
+        self._count(m, change)
         return m
 
-    def _check_streams(self, m: Module) -> None:
-        """Refusals that do not depend on the zone."""
+    def _count(self, m: Module, change: _Change) -> None:
+        """The stream's zones in use: a cycle later, so that they do not wait for the zone's next state."""
+        was_open, was_active, for_all = Signal(), Signal(), Signal()
+        in_use, in_use_of_all = Signal(ZonesInUse(self.config)), Signal(ZonesInUse(self.config))
+        resets = self.command.operation == Operation.RESET
+        sends_all = (self.command.operation == Operation.SEND) & self.command.select_all
+        m.d.sync += [
+            was_open.eq(is_open(self.zone.state)),
+            was_active.eq(is_active(self.zone.state)),
+            in_use.eq(change.prepared.in_use),
+            for_all.eq(resets | sends_all),
+            in_use_of_all.eq(Mux(resets, 0, change.in_use)),
+        ]
+        state = self.zone_after.state
+        m.d.comb += [
+            self.in_use_after.open.eq(in_use.open - was_open + is_open(state)),
+            self.in_use_after.active.eq(in_use.active - was_active + is_active(state)),
+        ]
+        with m.If(for_all):
+            m.d.comb += self.in_use_after.eq(in_use_of_all)
+
+    def _prepare(self, m: Module, prepared: _Prepared) -> None:
+        """What the checks need of the command, its stream, and the source's zone."""
+        g, command = self.config.geometry, self.command
+        capacity, tile_bits = g.zone_capacity, g.channel_bits + g.plane_bits
+        is_update = command.operation == Operation.UPDATE
+        written = Signal.like(prepared.written)
+        m.d.comb += written.eq(Mux(is_update, command.rows << tile_bits, command.blocks))
+        if self.config.codec:
+            is_exact = command.codec == Codec.RAW
+            m.d.sync += prepared.is_exact.eq(is_exact)
+            with m.If(~is_exact):
+                m.d.comb += written.eq(command.bound)
+        end = command.offset + command.blocks
+        m.d.sync += [
+            prepared.written.eq(written),
+            prepared.most_before.eq(capacity - written),
+            prepared.end.eq(end),
+            prepared.past_zone.eq(end > g.zone_size),
+            prepared.past_capacity.eq(end > capacity),
+            prepared.in_use.eq(self.in_use),
+            prepared.no_open.eq(self.in_use.open == self.config.max_open),
+            prepared.no_active.eq(self.in_use.active == self.config.max_active),
+            prepared.many_active.eq(self.in_use.active > self.config.max_open),
+        ]
+        status = Signal(STATUS_BITS)
+        self._check_streams(m, status)
+        with m.If(command.status != Status.SUCCESS):
+            m.d.comb += status.eq(command.status)
+        m.d.sync += [prepared.status.eq(status), prepared.fails.eq(status != Status.SUCCESS)]
+        with m.If(self.is_source):
+            m.d.sync += [
+                prepared.source_offline.eq(self.zone.state == ZoneState.OFFLINE),
+                prepared.source_expired.eq(self.zone.expired),
+                prepared.source_before.eq(self.zone.pointer - prepared.written),
+            ]
+
+    def _check_streams(self, m: Module, status: Signal) -> None:
+        """Refusals that do not depend on the zone: the last one that holds."""
         operation, action = self.command.operation, self.command.action
         is_update = operation == Operation.UPDATE
         loses = (action == ZoneAction.RESET) | (action == ZoneAction.OFFLINE)
         loses_data = (operation == Operation.SEND) & loses
         loses_data |= (operation == Operation.RESET) | (operation == Operation.RETIRE)
         appends = is_update | (operation == Operation.APPEND) | (operation == Operation.WRITE)
+        commits = (operation == Operation.GENERATION) & (action == GenerationAction.COMMIT)
+        with m.If(commits & ~self.stream.uncommitted):
+            m.d.comb += status.eq(Status.INVALID_FIELD)
         pins = (operation == Operation.GENERATION) & (action == GenerationAction.PIN)
         not_ready = ((operation == Operation.READ) | pins) & self.stream.uncommitted
         not_ready |= is_update & self.source.uncommitted
         with m.If(not_ready):
-            m.d.comb += self.status.eq(Status.NAMESPACE_NOT_READY)
+            m.d.comb += status.eq(Status.NAMESPACE_NOT_READY)
         with m.If(self.stream.pinned & (loses_data | appends)):
-            m.d.comb += self.status.eq(Status.NAMESPACE_WRITE_PROTECTED)
+            m.d.comb += status.eq(Status.NAMESPACE_WRITE_PROTECTED)
         restores_stream = (operation == Operation.RESTORE) & (action == RestoreAction.STREAM)
         with m.If(restores_stream & self.stream.restored):
-            m.d.comb += self.status.eq(Status.COMMAND_SEQUENCE_ERROR)
+            m.d.comb += status.eq(Status.COMMAND_SEQUENCE_ERROR)
         recovers = (operation == Operation.INSPECT) | (operation == Operation.RESTORE)
         with m.If(recovers & ~self.recovering):
-            m.d.comb += self.status.eq(Status.COMMAND_SEQUENCE_ERROR)
+            m.d.comb += status.eq(Status.COMMAND_SEQUENCE_ERROR)
         with m.If(~recovers & self.recovering):
-            m.d.comb += self.status.eq(Status.NAMESPACE_NOT_READY)
+            m.d.comb += status.eq(Status.NAMESPACE_NOT_READY)
 
-    def _append(self, m: Module) -> None:
-        g = self.config.geometry
-        capacity, tile_bits = g.zone_capacity, g.channel_bits + g.plane_bits
-        command, zone, source = self.command, self.zone, self.source_zone
+    def _append(self, m: Module, change: _Change) -> None:
+        g, command, prepared, zone = self.config.geometry, self.command, change.prepared, change.zone
+        tile_bits = g.channel_bits + g.plane_bits
         is_update = command.operation == Operation.UPDATE
         misplaced = (command.operation == Operation.WRITE) & (command.offset != zone.pointer)
         misplaced |= is_update & zone.pointer[:tile_bits].any()
-        written = Mux(is_update, command.rows << tile_bits, command.blocks)
-        is_exact = Const(1)  # it takes as many blocks as it is checked for
-        if self.config.codec:
-            is_exact = command.codec == Codec.RAW
-            written = Mux(is_exact, written, command.bound)
-        end = Signal(range(capacity + (self.config.max_blocks << g.plane_bits) + 1))
-        m.d.comb += end.eq(zone.pointer + written)
-        with m.If(zone.state == ZoneState.READ_ONLY):
-            m.d.comb += self.status.eq(Status.ZONE_IS_READ_ONLY)
-        with m.Elif(zone.state == ZoneState.OFFLINE):
-            m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
-        with m.Elif(zone.state == ZoneState.FULL):
-            m.d.comb += self.status.eq(Status.ZONE_IS_FULL)
-        with m.Elif(misplaced):
-            m.d.comb += self.status.eq(Status.ZONE_INVALID_WRITE)
-        with m.Elif(end > capacity):
-            m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
-        with m.Elif(is_update & (source.state == ZoneState.OFFLINE)):
-            m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
-        with m.Elif(is_update & (end > source.pointer)):
-            m.d.comb += self.status.eq(Status.UNWRITTEN_BLOCK)
-        with m.Elif(is_update & source.expired):
-            m.d.comb += self.status.eq(Status.DATA_EXPIRED)
-        with m.Else():
-            m.d.comb += self.status.eq(self._lacking_resource())
-
-        m.d.comb += self.zone_after.pointer.eq(end)
-        with m.If((end == capacity) & is_exact):
-            m.d.comb += self.zone_after.state.eq(ZoneState.FULL)
+        m.d.comb += change.refuse([
+            (zone.state == ZoneState.READ_ONLY, Status.ZONE_IS_READ_ONLY),
+            (zone.state == ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE),
+            (zone.state == ZoneState.FULL, Status.ZONE_IS_FULL),
+            (misplaced, Status.ZONE_INVALID_WRITE),
+            (zone.pointer > prepared.most_before, Status.ZONE_BOUNDARY_ERROR),
+            (is_update & prepared.source_offline, Status.ZONE_IS_OFFLINE),
+            (is_update & (zone.pointer > prepared.source_before), Status.UNWRITTEN_BLOCK),
+            (is_update & prepared.source_expired, Status.DATA_EXPIRED),
+            *change.lacking(),
+        ])  # fmt: skip
+        m.d.comb += change.after.pointer.eq(zone.pointer + prepared.written)
+        # Only an append with a codec may take fewer blocks than it is checked for.
+        with m.If((zone.pointer == prepared.most_before) & prepared.is_exact):
+            m.d.comb += change.after.state.eq(ZoneState.FULL)
         with m.Elif(zone.state != ZoneState.EXPLICITLY_OPEN):
-            m.d.comb += self.zone_after.state.eq(ZoneState.IMPLICITLY_OPEN)
+            m.d.comb += change.after.state.eq(ZoneState.IMPLICITLY_OPEN)
 
-    def _lacking_resource(self) -> Value:
-        """The status of a command that opens the zone: success, or the resource that the stream lacks."""
-        state, in_use = self.zone.state, self.in_use
-        no_active = (state == ZoneState.EMPTY) & (in_use.active == self.config.max_active)
-        no_open = ~_is_open(state) & (in_use.open == self.config.max_open)
-        open_status = Mux(no_open, Status.TOO_MANY_OPEN_ZONES, Status.SUCCESS)
-        return Mux(no_active, Status.TOO_MANY_ACTIVE_ZONES, open_status)
+    def _read(self, m: Module, change: _Change) -> None:
+        zone, prepared = change.zone, change.prepared
+        unwritten = prepared.end > zone.pointer
+        m.d.comb += change.refuse([
+            (zone.state == ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE),
+            (prepared.past_zone, Status.ZONE_BOUNDARY_ERROR),
+            (unwritten & zone.unsure, Status.UNRECOVERED_READ_ERROR),
+            (unwritten, Status.UNWRITTEN_BLOCK),
+            (zone.expired, Status.DATA_EXPIRED),
+        ])  # fmt: skip
 
-    def _read(self, m: Module) -> None:
-        command = self.command
-        end = command.offset + command.blocks
-        with m.If(self.zone.state == ZoneState.OFFLINE):
-            m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
-        with m.Elif(end > self.config.geometry.zone_size):
-            m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
-        with m.Elif(end > self.zone.pointer):
-            lost = self.zone.unsure
-            m.d.comb += self.status.eq(Mux(lost, Status.UNRECOVERED_READ_ERROR, Status.UNWRITTEN_BLOCK))
-        with m.Elif(self.zone.expired):
-            m.d.comb += self.status.eq(Status.DATA_EXPIRED)
-
-    def _transition(self, m: Module) -> None:
+    def _transition(self, m: Module, change: _Change) -> None:
         """Zone management of one zone."""
-        state, after = self.zone.state, self.zone_after
-        m.d.comb += self.status.eq(Status.INVALID_ZONE_TRANSITION)
+        state, after = change.zone.state, change.after
+        retired = is_retired(state)
+
+        def unless(condition: Value) -> list:
+            return change.refuse([(~condition, Status.INVALID_ZONE_TRANSITION)])
+
+        m.d.comb += unless(Const(0))
         with m.Switch(self.command.action):
             with m.Case(ZoneAction.OPEN):
-                with m.If(_is_active(state) | (state == ZoneState.EMPTY)):
-                    m.d.comb += self.status.eq(self._lacking_resource())
+                opens = is_active(state) | (state == ZoneState.EMPTY)
+                m.d.comb += change.refuse([(~opens, Status.INVALID_ZONE_TRANSITION), *change.lacking()])
                 m.d.comb += after.state.eq(ZoneState.EXPLICITLY_OPEN)
             with m.Case(ZoneAction.CLOSE):
-                with m.If(_is_active(state)):
-                    m.d.comb += self.status.eq(Status.SUCCESS)
-                m.d.comb += after.state.eq(ZoneState.CLOSED)
+                m.d.comb += [*unless(is_active(state)), after.state.eq(ZoneState.CLOSED)]
             with m.Case(ZoneAction.FINISH):
-                with m.If(~is_retired(state)):
-                    m.d.comb += self.status.eq(Status.SUCCESS)
                 # The pointer stays: it bounds reads.
-                m.d.comb += after.state.eq(ZoneState.FULL)
+                m.d.comb += [*unless(~retired), after.state.eq(ZoneState.FULL)]
             with m.Case(ZoneAction.RESET):
-                with m.If(~is_retired(state)):
-                    m.d.comb += self.status.eq(Status.SUCCESS)
-                m.d.comb += [after.state.eq(ZoneState.EMPTY), after.pointer.eq(0)]
+                m.d.comb += [*unless(~retired), after.state.eq(ZoneState.EMPTY), after.pointer.eq(0)]
             with m.Case(ZoneAction.OFFLINE):
-                with m.If(is_retired(state)):
-                    m.d.comb += self.status.eq(Status.SUCCESS)
-                m.d.comb += after.state.eq(ZoneState.OFFLINE)
+                m.d.comb += [*unless(retired), after.state.eq(ZoneState.OFFLINE)]
 
-    def _select_all(self, m: Module) -> None:
+    def _select_all(self, m: Module, change: _Change) -> None:
         """Zone management of all zones of a stream: `zone_after` of the selected ones is as for one zone."""
-        state, in_use, in_use_after = self.zone.state, self.in_use, self.in_use_after
-        m.d.comb += self.status.eq(Status.SUCCESS)
+        state, in_use, in_use_after = change.zone.state, change.prepared.in_use, change.in_use
+        m.d.comb += change.refuse([])
         with m.Switch(self.command.action):
             with m.Case(ZoneAction.OPEN):
-                with m.If(in_use.active > self.config.max_open):
-                    m.d.comb += self.status.eq(Status.TOO_MANY_OPEN_ZONES)
                 m.d.comb += [
-                    self.selected.eq(state == ZoneState.CLOSED),
+                    *change.refuse([(change.prepared.many_active, Status.TOO_MANY_OPEN_ZONES)]),
+                    change.selected.eq(state == ZoneState.CLOSED),
                     in_use_after.open.eq(in_use.active),
                     in_use_after.active.eq(in_use.active),
                 ]
             with m.Case(ZoneAction.CLOSE):
                 m.d.comb += [
-                    self.selected.eq(_is_open(state)),
+                    change.selected.eq(is_open(state)),
                     in_use_after.open.eq(0),
                     in_use_after.active.eq(in_use.active),
                 ]
             with m.Case(ZoneAction.FINISH):
-                m.d.comb += [self.selected.eq(_is_active(state)), in_use_after.eq(0)]
+                m.d.comb += [change.selected.eq(is_active(state)), in_use_after.eq(0)]
             with m.Case(ZoneAction.RESET):
                 m.d.comb += in_use_after.eq(0)
             with m.Case(ZoneAction.OFFLINE):
-                m.d.comb += [self.selected.eq(state == ZoneState.READ_ONLY), in_use_after.eq(in_use)]
+                m.d.comb += [change.selected.eq(state == ZoneState.READ_ONLY), in_use_after.eq(in_use)]
 
-    def _restore(self, m: Module) -> None:
-        command, after = self.command, self.zone_after
-        no_active = self.in_use.active == self.config.max_active
-        m.d.comb += [after.state.eq(command.restored_state), after.pointer.eq(command.offset + 1)]
-        with m.If(self.zone.state != ZoneState.EMPTY):
-            m.d.comb += self.status.eq(Status.INVALID_ZONE_TRANSITION)
-        with m.Elif(command.offset >= self.config.geometry.zone_capacity):
-            m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
-        with m.Elif((command.restored_state == ZoneState.CLOSED) & no_active):
-            m.d.comb += self.status.eq(Status.TOO_MANY_ACTIVE_ZONES)
+    def _restore(self, m: Module, change: _Change) -> None:
+        command, after = self.command, change.after
+        closes = command.restored_state == ZoneState.CLOSED
+        m.d.comb += [
+            after.state.eq(command.restored_state),
+            after.pointer.eq(command.offset + 1),
+            *change.refuse([
+                (change.zone.state != ZoneState.EMPTY, Status.INVALID_ZONE_TRANSITION),
+                (command.offset >= self.config.geometry.zone_capacity, Status.ZONE_BOUNDARY_ERROR),
+                (closes & change.prepared.no_active, Status.TOO_MANY_ACTIVE_ZONES),
+            ]),
+        ]  # fmt: skip
 
-    def _retire(self, m: Module) -> None:
-        state, target = self.zone.state, self.command.action
-        with m.If((state == ZoneState.OFFLINE) | (state == target)):
-            m.d.comb += self.status.eq(Status.INVALID_ZONE_TRANSITION)
-        m.d.comb += self.zone_after.state.eq(target)
+    def _retire(self, m: Module, change: _Change) -> None:
+        state, target = change.zone.state, self.command.action
+        retired = (state == ZoneState.OFFLINE) | (state == target)
+        m.d.comb += [
+            *change.refuse([(retired, Status.INVALID_ZONE_TRANSITION)]),
+            change.after.state.eq(target),
+        ]
 
 
-def _is_open(state: Value) -> Value:
+def is_open(state: Value) -> Value:
+    """Whether a zone of this `ZoneState` is open, explicitly or implicitly."""
     return (state == ZoneState.IMPLICITLY_OPEN) | (state == ZoneState.EXPLICITLY_OPEN)
 
 
-def _is_active(state: Value) -> Value:
-    return _is_open(state) | (state == ZoneState.CLOSED)
+def is_active(state: Value) -> Value:
+    """Whether a zone of this `ZoneState` is open or closed."""
+    return is_open(state) | (state == ZoneState.CLOSED)

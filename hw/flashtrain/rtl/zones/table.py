@@ -1,7 +1,7 @@
 """The logical zone table, the scan that reclaims its stale entries, and the age of a zone's data."""
 
-from amaranth import Array, Module, Mux, Signal, Value
-from amaranth.lib import data, wiring
+from amaranth import Array, Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, enum, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -48,26 +48,63 @@ class ZoneEntry(data.StructLayout):
         })  # fmt: skip
 
 
+class Purpose(enum.Enum, shape=3):
+    """What an entry of the zone table is looked up for: a command, or from 4 on something of its own."""
+
+    NONE = 0
+    COMMAND = 1  # the command's zone
+    SOURCE = 2  # its source's zone
+    EACH = 3  # the zones of the command's stream, in turn
+    RETIRE = 4
+    SETTLE = 5
+    RECLAIM = 6
+
+
+def for_command(purpose: Value) -> Value:
+    """Whether it is a command's `Purpose`, or none."""
+    return ~Value.cast(purpose)[-1]
+
+
+class Lookup(data.StructLayout):
+    """A zone that was looked up, with its entry: a stale one reads as empty and unmapped."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "purpose": Purpose,
+            "zone": config.geometry.zone_bits,
+            "entry": ZoneEntry(config),
+            "stale": 1,  # the entry is stale and should be cleared
+            "reclaim": 1,  # it also still holds `entry.placement`
+            "overtaken": 1,  # the zone was written after its entry was read
+        })  # fmt: skip
+
+
 class ZoneTable(wiring.Component):
     """The logical zone table, masked by the streams' generations.
 
     An entry of another generation than its stream's is *stale*: the zone is empty, whatever the entry says,
     unless it is read-only or offline, which no reset undoes.
 
-    Memory: one read port and one write port. Latency: an entry is valid one cycle after its zone was
-    selected; a write in the cycle of the selection does not show in it. After reset all zones are made
-    empty, one per cycle; `ready` then rises.
+    Memory: one read port with an output register, and one write port. After reset all zones are made empty,
+    one per cycle; `ready` then rises.
+
+    Latency: `LOOKUP_CYCLES` from a zone to `found`. Throughput: one lookup and one write per cycle. A write
+    shows in the lookups of later cycles; it marks the earlier ones of its zone as overtaken.
 
     Members
     -------
     generations : In(16).array(8)   current generation of each stream
-    zone : In(zone_bits)            logical zone to read
-    entry : Out(ZoneEntry)          the zone's entry; a stale one reads as empty and unmapped
-    stale : Out(1)                  the entry is stale and should be cleared
-    reclaim : Out(1)                it also still holds `entry.placement`
+    zone : In(zone_bits)            logical zone to look up
+    purpose : In(Purpose)           of this lookup
+    cancel : In(1)                  a command's lookups that are under way lose their purpose
+    busy : Out(1)                   a lookup with a purpose is under way or found
+    since : Out(32)                 time of the entry that is found in the next cycle
+    found : Out(Lookup)
     write : In(1)                   store `write_entry` as the entry of `write_zone`
     ready : Out(1)                  initialised
     """
+
+    LOOKUP_CYCLES = 3
 
     def __init__(self, config: FmsConfig):
         self.config = config
@@ -75,9 +112,11 @@ class ZoneTable(wiring.Component):
         super().__init__({
             "generations": In(GENERATION_BITS).array(MAX_STREAMS),
             "zone": In(zone_bits),
-            "entry": Out(ZoneEntry(config)),
-            "stale": Out(1),
-            "reclaim": Out(1),
+            "purpose": In(Purpose),
+            "cancel": In(1),
+            "busy": Out(1),
+            "since": Out(TIME_BITS),
+            "found": Out(Lookup(config)),
             "write": In(1),
             "write_zone": In(zone_bits),
             "write_entry": In(ZoneEntry(config)),
@@ -86,25 +125,45 @@ class ZoneTable(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        zones = self.config.geometry.zones
+        zones, zone_bits = self.config.geometry.zones, self.config.geometry.zone_bits
         m.submodules.entries = entries = Memory(shape=ZoneEntry(self.config), depth=zones, init=[])
-        read = entries.read_port()
-        write = entries.write_port()
+        read, write = entries.read_port(), entries.write_port()
 
-        stored = read.data
+        # A lookup: its zone is at the memory's port, then its entry in the memory, then in `stored`.
+        way = data.StructLayout({"purpose": Purpose, "zone": zone_bits, "overtaken": 1})
+        asked, first, second = (Signal(way, name=name) for name in ("asked", "in_memory", "in_register"))
+        stored, found = Signal(ZoneEntry(self.config)), self.found
+        stale = Signal()
         m.d.comb += [
             read.addr.eq(self.zone),
-            self.stale.eq(
+            asked.purpose.eq(self.purpose),
+            asked.zone.eq(self.zone),
+            stale.eq(
                 (stored.generation != Array(self.generations)[stored.stream]) & ~is_retired(stored.state)
             ),
-            self.reclaim.eq(self.stale & stored.mapped),
-            self.entry.eq(stored),
+            self.since.eq(stored.time),
+            self.busy.eq(Cat(one.purpose != Purpose.NONE for one in (first, second, found)).any()),
         ]
-        with m.If(self.stale):
-            m.d.comb += [
-                self.entry.state.eq(ZoneState.EMPTY),
-                self.entry.mapped.eq(0),
-                self.entry.pointer.eq(0),
+        for before, after in ((asked, first), (first, second), (second, found)):
+            m.d.sync += [
+                after.purpose.eq(before.purpose),
+                after.zone.eq(before.zone),
+                after.overtaken.eq(before.overtaken | self.overtakes(before.zone)),
+            ]
+        for after, before in ((second, first), (found, second)):
+            with m.If(self.cancel & for_command(before.purpose)):
+                m.d.sync += after.purpose.eq(Purpose.NONE)
+        m.d.sync += [
+            stored.eq(read.data),
+            found.entry.eq(stored),
+            found.stale.eq(stale),
+            found.reclaim.eq(stale & stored.mapped),
+        ]
+        with m.If(stale):
+            m.d.sync += [
+                found.entry.state.eq(ZoneState.EMPTY),
+                found.entry.mapped.eq(0),
+                found.entry.pointer.eq(0),
             ]
 
         cleared = Signal(range(zones))
@@ -118,6 +177,10 @@ class ZoneTable(wiring.Component):
             m.d.comb += [write.en.eq(1), write.addr.eq(cleared), write.data.state.eq(ZoneState.EMPTY)]
             m.d.sync += [cleared.eq(cleared + 1), self.ready.eq(cleared == zones - 1)]
         return m
+
+    def overtakes(self, zone: Value) -> Value:
+        """Whether the write of this cycle is to that zone."""
+        return self.write & (self.write_zone == zone)
 
 
 class Reclaim(wiring.Component):
@@ -167,7 +230,7 @@ class ZoneAge(wiring.Component):
     subtraction between `since` and the outputs. Differences count modulo 2^32: data from the future are
     fresh.
 
-    Latency: 1 cycle from `time`, 0 from `since` and `retention`.
+    Latency: 2 cycles from `time`, 1 from `since` and `retention`.
 
     Members
     -------
@@ -198,5 +261,5 @@ class ZoneAge(wiring.Component):
             m.d.sync += [before[which].eq(self.time - age) for which, age in seconds.items()]
             passed = Signal(TIME_BITS, name=f"{name}_passed")
             m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since)
-            m.d.comb += output.eq(~passed[-1] & (self.retention <= max(Retention)))
+            m.d.sync += output.eq(~passed[-1] & (self.retention <= max(Retention)))
         return m
