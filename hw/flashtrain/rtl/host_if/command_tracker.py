@@ -115,11 +115,13 @@ class CommandTracker(wiring.Component):
         effort = Signal(ReadEffort(config))
         chosen = self._choose(m, advance, valid, is_opening, of_program, opening, event, effort)
 
-        # Second stage: its record is read. Third: it is stored anew, or its last event makes the answer.
+        # Second stage: its record is read. Third: it is stored anew, or its last event makes the answer,
+        # which holds the command's tag until it is taken.
         record, command, is_read = Signal(progress), Signal(TrackedCommand(config)), Signal()
         left = Signal(count_bits)
         failed, program_failed = Signal(), Signal()
-        last, done = Signal(), Signal()
+        last, done, ended = Signal(), Signal(), Signal()
+        answering, answered_tag = Signal(), Signal(config.tag_bits)
         readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
         reads = Cat(command.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
@@ -147,7 +149,8 @@ class CommandTracker(wiring.Component):
             failed.eq(record.failed | event.failed),
             program_failed.eq(record.program_failed | (event.failed & of_program)),
             last.eq(is_read & ~is_opening & (left == 0)),
-            done.eq(last & ~self.answers.valid & ~self.retired.valid),
+            done.eq(last & ~answering),
+            ended.eq(answering & ~self.answers.valid & ~self.retired.valid),
             advance.eq(~valid | is_read & (~last | done)),
             command_write.en.eq(is_read & is_opening),
             command_write.data.port.eq(opening.port),
@@ -171,8 +174,12 @@ class CommandTracker(wiring.Component):
             m.d.sync += self.answers.valid.eq(0)
         with m.If(self.retired.ready):
             m.d.sync += self.retired.valid.eq(0)
+        with m.If(ended):
+            m.d.sync += answering.eq(0)
         with m.If(done):
             m.d.sync += [
+                answering.eq(1),
+                answered_tag.eq(tag),
                 self.answers.valid.eq(1),
                 self.answers.payload.port.eq(command.port),
                 self.answers.payload.cid.eq(command.cid),
@@ -189,7 +196,7 @@ class CommandTracker(wiring.Component):
                 self.retired.payload.operation.eq(command.operation),
                 self.retired.payload.program_failed.eq(program_failed),
             ]
-        self._lend_tags(m, returned_tag=event.tag, done=done)
+        self._lend_tags(m, returned_tag=answered_tag, returned=ended)
 
         in_flight = Signal(range(config.commands + 1))
         reads = Signal(range(config.commands + 1))
@@ -207,7 +214,7 @@ class CommandTracker(wiring.Component):
             self.span.tag.eq(tag),
         ]
         m.d.sync += [
-            in_flight.eq(in_flight + entered - done),
+            in_flight.eq(in_flight + entered - ended),
             reads.eq(
                 reads
                 + (self.span.begins & (opening.operation == Operation.READ))
@@ -270,14 +277,14 @@ class CommandTracker(wiring.Component):
         ]
         return Mux(settles, slack + 1, 1), after.refused, place
 
-    def _lend_tags(self, m: Module, returned_tag, done):
+    def _lend_tags(self, m: Module, returned_tag, returned):
         """Tags come in their order at first, then as they are returned."""
         config = self.config
         m.submodules.free = free = Queue(config.tag_bits, config.commands)
         fresh = Signal(range(config.commands + 1))
         use_fresh = fresh != config.commands
         m.d.comb += [
-            free.input.valid.eq(done),
+            free.input.valid.eq(returned),
             free.input.payload.eq(returned_tag),
             self.tags.valid.eq(use_fresh | free.output.valid),
             self.tags.payload.eq(Mux(use_fresh, fresh, free.output.payload)),
