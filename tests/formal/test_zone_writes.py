@@ -20,12 +20,14 @@ from amaranth.hdl import Array, Module, Mux, Signal, Value
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.rtl.zones.manager import ZoneManager
+from flashtrain.rtl.zones.table import Purpose
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Theorem
-from flashtrain.spec import Status, ZoneState
+from flashtrain.spec import Status, ZoneAction, ZoneState
 from flashtrain.spec.presets import TINY
+from tests.formal.zone_lookups import Lookups
 
 GEOMETRY = replace(TINY.geometry, channels=1, planes=1, blocks=2, pages=6)
 CONFIG = replace(TINY, name="proof", geometry=GEOMETRY, commands=4, max_blocks=2, max_open=1, max_active=1)
@@ -72,8 +74,9 @@ class OnceAndInOrder(Theorem):
             )
         self.witness(m, write.valid & write.ready & ours & is_append & (end == 2))
 
-        table = inside.part("table")
-        stored = table.word(m, "entries", watched)
+        lookups = Lookups(m, design, inside, watched)
+        lookups.lemmas(self, m)
+        stored, checked = lookups.stored, lookups.checked
         pending = inside.ongoing("OPEN", "SEND") & ours & is_append
         self.lemma(m, inside.legal())
         self.lemma(m, stored.pointer == Mux(stored.mapped | pending, end + Mux(pending, taken, 0), 0))
@@ -84,21 +87,40 @@ class OnceAndInOrder(Theorem):
         self.lemma(m, end <= g.zone_capacity)
         place = inside["registers"].place
         self.lemma(m, ~pending | ((place.offset == end) & (place.placement.zone == physical)))
-        read = table["stored"]
-        looks = inside.ongoing("DECIDE") & ours
-        scans = inside.ongoing("RECLAIM") & (inside.part("reclaim").unit.zone == watched)
-        loops = inside.ongoing("LOOP_CHANGE") & (inside["registers"].loop_zone == watched)
+        self._check(m, inside, checked, is_append, taken)
         retirement = inside.part("retirement").unit
-        stores = retirement.store & (retirement.zone == watched)
-        self.lemma(m, ~(looks | scans | loops | stores) | (Value.cast(read) == Value.cast(stored)))
-        self.lemma(m, ~inside.ongoing("RETIRE") | retirement.store)
-        self.lemma(m, ~retirement.store | inside.ongoing("RETIRE", "OPEN", "SEND"))
-        self.lemma(m, ~(retirement.pending & retirement.store))
-        self.lemma(m, ~(retirement.pending | retirement.store) | design.ready)
-        self.lemma(m, ~inside.ongoing("DECIDE", "OPEN", "SEND") | commands.valid)
+        self.lemma(m, ~retirement.busy | design.ready)
         self.lemma(m, inside.ongoing("IDLE") | design.ready)
         self.lemma(m, design.ready | ~stored.mapped)
         self.lemma(m, ~design.recovering)
+
+    def _check(self, m: Module, inside: Inside, checked, is_append, taken) -> None:
+        """What the state machine has prepared, and made of the entry that was checked."""
+        machine, g = inside.part("state_machine"), self.design.config.geometry
+        command, prepared, unit = self.design.commands.payload, machine["prepared"], machine.unit
+        looks = inside.ongoing("LOOKUP", "WAIT", "DECIDE")
+        recovers = (command.operation == Operation.INSPECT) | (command.operation == Operation.RESTORE)
+        self.lemma(m, ~looks | ~is_append | (prepared.written == taken))
+        self.lemma(m, ~looks | ~is_append | (prepared.most_before == g.zone_capacity - taken))
+        self.lemma(m, ~looks | ~recovers | prepared.fails)
+        self.lemma(m, ~looks | (command.status == Status.SUCCESS) | prepared.fails)
+        decides = inside.ongoing("DECIDE")
+        self.lemma(m, ~decides | ~prepared.fails | unit.fails)
+        after, before = unit.zone_after, checked.entry
+        appends, succeeds = decides & is_append, ~unit.fails
+        self.lemma(m, ~appends | (after.pointer == (before.pointer + taken)[: len(after.pointer)]))
+        self.lemma(m, ~(appends & succeeds) | (before.pointer + taken <= g.zone_capacity))
+        self.lemma(m, ~(appends & succeeds) | (after.state != ZoneState.EMPTY))
+        sends = decides & (command.operation == Operation.SEND)
+        resets = sends & (command.action == ZoneAction.RESET)
+        self.lemma(m, ~resets | (after.state == ZoneState.EMPTY) & (after.pointer == 0))
+        self.lemma(m, ~sends | resets | (after.pointer == before.pointer))
+        retires = decides & (command.operation == Operation.RETIRE)
+        self.lemma(m, ~retires | (after.pointer == before.pointer))
+        self.lemma(m, ~(sends & ~resets | retires) | unit.fails | (after.state != ZoneState.EMPTY))
+        each = inside.ongoing("LOOP") & (checked.purpose == Purpose.EACH)
+        self.lemma(m, ~each | (after.pointer == before.pointer))
+        self.lemma(m, ~each | ~unit.selected | (after.state != ZoneState.EMPTY))
 
 
 def test_holds() -> None:
@@ -117,5 +139,5 @@ def test_pointer_stays() -> None:
 
 def test_mapping_forgotten() -> None:
     """A zone that is written again takes another physical zone, where its pointer points nowhere."""
-    change = ("allocates_zone = kinds.is_append & ~table.entry.mapped", "allocates_zone = kinds.is_append")
+    change = ("kinds.is_append & ~registers.checked.entry.mapped", "kinds.is_append")
     refute(OnceAndInOrder(planted(ZoneManager, change)(CONFIG)), depth=16)

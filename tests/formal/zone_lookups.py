@@ -1,0 +1,114 @@
+"""Invariants of the zone manager's lookups, for theorems about it.
+
+A lookup that no write has overtaken holds what the table's memory holds. A command's lookups are under way in
+LOOKUP and WAIT, and its last one is the one that DECIDE sees. A lookup that no command has asked for is ahead
+of the command's.
+"""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
+
+from flashtrain.rtl.layouts import Operation
+from flashtrain.rtl.zones.jobs import kinds_of
+from flashtrain.rtl.zones.manager import ZoneManager
+from flashtrain.rtl.zones.table import Purpose, ZoneEntry, is_retired
+from flashtrain.sim.formal.inside import Inside
+from flashtrain.sim.formal.theorem import Theorem
+from flashtrain.spec import ZoneState
+
+VISITS = (Purpose.RETIRE, Purpose.SETTLE, Purpose.RECLAIM)
+OF_COMMANDS = (Purpose.COMMAND, Purpose.SOURCE, Purpose.EACH)
+
+
+def is_one_of(purpose: Value, *purposes: Purpose) -> Value:
+    return Cat(purpose == one for one in purposes).any()
+
+
+class Lookups:
+    """The lookups of a design on their way, with the entry of zone `watched` as the memory has it."""
+
+    def __init__(self, m: Module, design: ZoneManager, inside: Inside, watched: Value):
+        table = inside.part("table")
+        self.stored: Any = table.word(m, "entries", watched)
+        self.checked = inside["registers"].checked
+        self._design, self._inside, self._watched = design, inside, watched
+        self._first, self._second, self._found = table["first"], table["second"], table.unit.found
+        self._raw = (table["read"].data, table["stored"])
+        self._resets = inside.part("generations").unit.resets
+        self.masked: Any = Signal(ZoneEntry(design.config))
+        m.d.comb += self.masked.eq(self.stored)
+        with m.If(self.is_stale):
+            m.d.comb += [
+                self.masked.state.eq(ZoneState.EMPTY),
+                self.masked.mapped.eq(0),
+                self.masked.pointer.eq(0),
+            ]
+
+    @property
+    def is_stale(self) -> Value:
+        current = Array(self._design.generation)[self.stored.stream]
+        return (self.stored.generation != current) & ~is_retired(self.stored.state)
+
+    def is_sound(self, lookup: Any) -> Value:
+        """What was found of the watched zone is what the memory holds now, seen through the generations."""
+        same = Value.cast(lookup.entry) == Value.cast(self.masked)
+        flags = (lookup.stale == self.is_stale) & (lookup.reclaim == (self.is_stale & self.stored.mapped))
+        return same & flags
+
+    def lemmas(self, theorem: Theorem, m: Module) -> None:
+        inside, registers, command = self._inside, self._inside["registers"], self._design.commands.payload
+        stages = (self._first, self._second, self._found, self.checked)  # the youngest first
+        watches = [
+            (stage.purpose != Purpose.NONE) & (stage.zone == self._watched) & ~stage.overtaken
+            for stage in stages
+        ]
+        for watch, raw in zip(watches[:2], self._raw, strict=True):
+            theorem.lemma(m, ~watch | (Value.cast(raw) == Value.cast(self.stored)))
+        for watch, lookup in zip(watches[2:], stages[2:], strict=True):
+            theorem.lemma(m, ~watch | self.is_sound(lookup))
+
+        of_command = [is_one_of(stage.purpose, *OF_COMMANDS) for stage in stages]
+        visits = [is_one_of(stage.purpose, *VISITS) for stage in stages]
+        theorem.lemma(m, sum(visits) == registers.visits)
+        for older in range(1, len(stages)):
+            for younger in range(older):
+                theorem.lemma(m, ~(of_command[older] & visits[younger]))
+        retirement, reclaim = inside.part("retirement").unit, inside.part("reclaim").unit
+        for stage in stages:
+            theorem.lemma(m, stage.purpose != Purpose.SETTLE)
+            theorem.lemma(m, (stage.purpose != Purpose.RETIRE) | (stage.zone == retirement.zone))
+            theorem.lemma(m, (stage.purpose != Purpose.RECLAIM) | (stage.zone == reclaim.zone))
+            theorem.lemma(m, Value.cast(stage.purpose) != 7)
+        retires = Cat(stage.purpose == Purpose.RETIRE for stage in stages).any()
+        theorem.lemma(m, (retirement.busy & ~retirement.pending) == retires)
+        theorem.lemma(m, retirement.busy | ~retirement.pending)
+        reclaims = Cat(stage.purpose == Purpose.RECLAIM for stage in stages).any()
+        theorem.lemma(m, ~reclaims | reclaim.pending)
+
+        loops = inside.ongoing("LOOP", "ROOM", "COMPARE")
+        begins, waits, decides = (inside.ongoing(state) for state in ("LOOKUP", "WAIT", "DECIDE"))
+        theorem.lemma(m, ~(decides | loops | inside.ongoing("REPORT", "WAIT_FOR_REPORT")) | ~registers.visits)
+        theorem.lemma(m, loops | begins | waits | ~Cat(of_command[:3]).any())
+        theorem.lemma(m, loops | decides | (self.checked.purpose == Purpose.SOURCE) & waits | ~of_command[3])
+        theorem.lemma(m, ~(waits | begins) | ~(retirement.busy & ~retirement.pending))
+        is_update = command.operation == Operation.UPDATE
+        expected = Mux(is_update, Purpose.SOURCE, Purpose.COMMAND)
+        theorem.lemma(m, ~begins | (Value.cast(self._first.purpose) == expected) & ~Cat(of_command[1:]).any())
+        commands = [stage.purpose == Purpose.COMMAND for stage in stages]
+        theorem.lemma(m, ~waits | (sum(commands[:3]) == 1))
+        theorem.lemma(m, ~decides | commands[3])
+        for stage, is_command, older in zip(stages, commands, [*stages[1:], None], strict=True):
+            theorem.lemma(m, ~is_command | (stage.zone == command.zone))
+            theorem.lemma(m, loops | (stage.purpose != Purpose.EACH))
+            if older is not None:
+                is_source = older.purpose == Purpose.SOURCE
+                theorem.lemma(m, ~(waits & is_command) | (is_source == is_update))
+                theorem.lemma(m, ~(waits & is_source) | is_command)
+        theorem.lemma(m, ~waits | (self._first.purpose != Purpose.SOURCE))
+
+        kinds = kinds_of(self._design.config, command)
+        for name, value in kinds.items():
+            theorem.lemma(m, inside.ongoing("IDLE") | (registers.kinds[name] == value))
+        theorem.lemma(m, inside.ongoing("IDLE") | self._design.commands.valid)
+        theorem.lemma(m, ~self._resets | ~Cat([*of_command[:3], *visits[:3]]).any())
