@@ -32,8 +32,8 @@ _POLL_NS = {"poll_program": 1_000, "poll_erase": 20_000, "poll_sense": 500}
 DATA_SHEETS = {
     "read_issue": 3,  # the queue of jobs, and `ReadSplitter`: from a job to its first page
     "fetch_page": 1,  # `WriteFetch`: from a page to its burst
-    "track": 1,  # `CommandTracker`: from the last event to the answer
-    "answer": 2,  # `StreamMerge` of answers, `CompletionWriter`: from an answer to its burst
+    "track": 3,  # `CommandTracker`: from the last event to the answer
+    "answer": 3,  # `StreamMerge` of answers, `CompletionWriter`, `WriteMux`: from an answer to its burst
     "return_head": 8,  # head slice, `PageCheck` and `ReadReturn`: from a head to its first beat
     "return_page": 6,  # the same of a page that does not come from an array
     "response": 0,  # the tensor buffer answers when its latency is over

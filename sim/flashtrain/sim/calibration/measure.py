@@ -26,8 +26,8 @@ STREAM = "activations"
 KEPT = "trained"
 """A non-volatile stream."""
 
-DECIDE_AND_SPLIT = 5
-"""From a command at the zone manager to its first page: `ZoneManager` 4 cycles, `WriteSplitter` 1."""
+DECIDE_AND_SPLIT = 8
+"""From a command at the zone manager to its first page: `ZoneManager` 7 cycles, `WriteSplitter` 1."""
 COMPLETION_BEATS = 2
 
 

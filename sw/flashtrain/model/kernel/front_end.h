@@ -18,6 +18,7 @@
 namespace flashtrain {
 
 constexpr int kPorts = 2;
+constexpr Time kDecide = 4;  // `ZoneManager`: lookup and check of a zone
 
 struct Completed {
     uint64_t time;
@@ -112,6 +113,7 @@ class FrontEnd {
     void change_zones(const Command& command, LogicalZone& zone, uint32_t& physical);
     void drop_zones(uint32_t first, uint32_t zones);
     void reclaim(Time now);
+    void reclaim_next(Time now);
     void release(uint32_t physical, Time now);
     void settle_zone(uint8_t stream, Time at);
     // Physical zones (allocator.cpp).
@@ -149,8 +151,8 @@ class FrontEnd {
     Ring<Time> answers_{32};
     Time answer_free_ = 0;
 
-    Time manager_free_ = 0, manager_wakes_ = kNever;
-    bool reclaim_owed_ = false, waits_for_zone_ = false, waits_for_tag_ = false;
+    Time manager_free_ = 0, manager_wakes_ = kNever, reclaim_free_ = 0;
+    bool waits_for_zone_ = false, waits_for_tag_ = false;
     Time zone_waits_since_ = 0;
     uint32_t reclaim_zone_ = 0, reclaim_left_ = 0;
     uint32_t of_stream_[256] = {}, of_job_[16] = {};

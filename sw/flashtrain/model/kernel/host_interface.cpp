@@ -11,6 +11,10 @@ namespace {
 constexpr uint64_t kBurstsOutstanding = 16;  // of entries, and of completions
 constexpr Time kEntryBeats = 8;              // 64 bytes on the queue port
 constexpr Time kCompletionBeats = 2;
+constexpr Time kCompletionInterval = 3;      // `WriteMux` chooses the next one in between
+constexpr Time kFetchInterval = 3;           // of bursts
+constexpr Time kTrackInterval = 2;           // of events
+constexpr Time kTagReturns = 3;              // from a command's answer to the zone manager
 constexpr size_t kDecoded = 3;  // entries between fetch and zone manager
 
 }  // namespace
@@ -62,7 +66,7 @@ void FrontEnd::fetch(Time now) {
         ++ports_[port].reserved;
         ++ports_[port].unanswered;
         const Time burst = std::max({now, burst_free_, ready_at_});
-        burst_free_ = burst + 1;
+        burst_free_ = burst + kFetchInterval;
         const Time last_beat = burst + static_cast<Time>(p_.memory_latency) + kEntryBeats - 1;
         fetching_.push({ports_[port].submitted.pop(), last_beat});
         if (fetching_.size() == 1 && !entry_waits_) {
@@ -80,8 +84,7 @@ void FrontEnd::arrive(Time now) {
     ++ports_[entry.command.port].arrived;
     const Time decoded = now + static_cast<Time>(p_.decode);
     if (executes_ahead(entry.command, decoded)) {
-        reclaim_owed_ = true;
-        execute(entry.command, decoded, decoded + 1);
+        execute(entry.command, decoded, decoded + kDecide);
     } else {
         decoded_.push({entry.command, decoded});
         if (decoded_.size() == 1) want_manager(decoded);
@@ -93,10 +96,10 @@ void FrontEnd::arrive(Time now) {
     fetch(now + 1);
 }
 
-// `CommandTracker`: an event of a command reaches it at `at`; one is entered per cycle.
+// `CommandTracker`: an event of a command reaches it at `at`.
 void FrontEnd::track(uint16_t tag, Time at) {
     const Time entered = std::max(at, tracker_free_);
-    tracker_free_ = entered + 1;
+    tracker_free_ = entered + kTrackInterval;
     event_entered(tag, entered);
 }
 
@@ -130,14 +133,14 @@ void FrontEnd::retire(uint16_t tag, Time now) {
     --of_stream_[command.stream];
     if (command.job == Job::UPDATE) --of_stream_[command.source];
     --of_job_[static_cast<int>(command.job)];
-    if (!decoded_.empty() || reclaim_left_) want_manager(now + 1);
+    if (!decoded_.empty() || reclaim_left_) want_manager(now + kTagReturns);
 }
 
 // `CompletionWriter`: a burst of two beats.
 void FrontEnd::answer(uint32_t id, int port, Time at) {
     Time burst = std::max(at + static_cast<Time>(p_.answer), answer_free_);
     if (answers_.size() >= kBurstsOutstanding) burst = std::max(burst, answers_.pop() + 1);
-    answer_free_ = burst + kCompletionBeats;
+    answer_free_ = burst + kCompletionInterval;
     const Time written = burst + kCompletionBeats + static_cast<Time>(p_.memory_latency + p_.answered);
     answers_.push(written);
     env_.events.schedule({written, Wake::ANSWERED, static_cast<uint8_t>(port), 0, id});

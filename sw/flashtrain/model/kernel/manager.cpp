@@ -6,6 +6,14 @@
 
 namespace flashtrain {
 
+namespace {
+
+constexpr Time kDecideUpdate = kDecide + 1;  // the source is looked up before it
+// A lookup that no command has asked for; the last one of a loop.
+constexpr Time kVisit = 5;
+
+}  // namespace
+
 void FrontEnd::want_manager(Time at) {
     at = std::max(at, manager_free_);
     if (at >= manager_wakes_) return;
@@ -48,16 +56,16 @@ void FrontEnd::manage(Time now) {
     if (now < manager_free_) return want_manager(manager_free_);
     const bool here = !decoded_.empty() && decoded_[0].at <= now;
     const bool startable = here && !waits(decoded_[0].command) && !(waits_for_tag_ && free_tags_.empty());
-    if (reclaim_left_ && (reclaim_owed_ || !startable)) return reclaim(now);
     if (!startable) {
+        if (reclaim_left_) return reclaim(now);
         if (!decoded_.empty() && decoded_[0].at > now) want_manager(decoded_[0].at);
         return;
     }
     const Command command = decoded_[0].command;
-    const Time decide = now + (command.job == Job::UPDATE ? 2 : 1);
-    reclaim_owed_ = true;
+    const Time decide = now + (command.job == Job::UPDATE ? kDecideUpdate : kDecide);
     if (!execute(command, now, decide)) return;
     decoded_.pop();
+    if (reclaim_left_) reclaim_next(decide + 1);  // in the cycles in which it is sent
     if (entry_waits_) {
         entry_waits_ = false;
         env_.events.schedule({std::max(decide + 2, entry_free_), Wake::FETCH, 0, 0, 0});
@@ -98,10 +106,10 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
             release(command.count, decide + 1);
             break;
         case Job::LOOP:
-            decide += 2 * static_cast<Time>(command.count) + 1;
+            decide += static_cast<Time>(command.count) + kVisit;
             break;
         case Job::COMMIT:
-            decide += 2 * static_cast<Time>(command.count);
+            decide += 2 * static_cast<Time>(command.count) + kVisit;
             if (command.flags & DROPS_SOURCE) drop_zones(command.first, command.zones);
             break;
         case Job::REPORT:
@@ -163,7 +171,7 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
 
 // `Settlement`: the end of a coded append takes the bound that it did not need off the zone's pointer.
 void FrontEnd::settle_zone(uint8_t stream, Time at) {
-    manager_free_ = std::max(at, manager_free_) + 2;
+    manager_free_ = std::max(at, manager_free_) + kVisit;
     --unsettled_[stream];
     if (!decoded_.empty() || reclaim_left_) want_manager(manager_free_);
 }
@@ -191,14 +199,19 @@ void FrontEnd::drop_zones(uint32_t first, uint32_t zones) {
     reclaim_left_ = static_cast<uint32_t>(logical_.size());
 }
 
+// A step without a command. A command does not wait for its end.
 void FrontEnd::reclaim(Time now) {
+    if (now >= reclaim_free_) reclaim_next(now);
+    if (reclaim_left_) want_manager(reclaim_free_);
+    if (!decoded_.empty() && decoded_[0].at > now) want_manager(decoded_[0].at);
+}
+
+void FrontEnd::reclaim_next(Time now) {
     LogicalZone& zone = logical_[reclaim_zone_++];
     --reclaim_left_;
-    if (zone.mapped && zone.stale) release(zone.physical, now + 2);
+    reclaim_free_ = now + kVisit;
+    if (zone.mapped && zone.stale) release(zone.physical, reclaim_free_);
     if (zone.stale) zone = {};
-    reclaim_owed_ = false;
-    manager_free_ = now + 2;
-    want_manager(manager_free_);
 }
 
 }  // namespace flashtrain
