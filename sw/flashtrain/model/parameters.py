@@ -34,8 +34,8 @@ DATA_SHEETS = {
     "fetch_page": 1,  # `WriteFetch`: from a page to its burst
     "track": 3,  # `CommandTracker`: from the last event to the answer
     "answer": 3,  # `StreamMerge` of answers, `CompletionWriter`, `WriteMux`: from an answer to its burst
-    "return_head": 8,  # head slice, `PageCheck` and `ReadReturn`: from a head to its first beat
-    "return_page": 6,  # the same of a page that does not come from an array
+    "return_head": 10,  # head slice, `PageCheck` and `ReadReturn`: from a head to its first beat
+    "return_page": 7,  # the same of a page that does not come from an array
     "response": 0,  # the tensor buffer answers when its latency is over
     "status_answer": 4,  # `BusController`: from tWHR to the end of a status operation
     "data_in_start": 5,  # from an operation's grant to its first beat to a die

@@ -1,6 +1,6 @@
 """Read return: pages from the channels' read buffers to the tensor buffer."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,7 +9,7 @@ from flashtrain.rtl.layouts import ReadHead, ReadJob, ReturnedPage, coded
 from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.lib.bursts import PageBursts
 from flashtrain.rtl.lib.forward import forward
-from flashtrain.rtl.lib.streams import Queue, RegisterSlice, RoundRobin
+from flashtrain.rtl.lib.streams import Queue, RegisterSlice, behind, encode, in_turn, select
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.streams import Codec
@@ -36,7 +36,7 @@ class Route(data.StructLayout):
 class ReturnArbiter(wiring.Component):
     """Chooses among the heads that the channels offer, round robin.
 
-    Latency: none; the choice is combinational. Throughput: one head per cycle.
+    Latency: 1 cycle from a head to the choice, whose head then passes. Throughput: one head in 2 cycles.
 
     Members
     -------
@@ -53,19 +53,20 @@ class ReturnArbiter(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.turn = turn = RoundRobin(len(self.heads))
+        requests, chosen, above = (
+            Signal(len(self.heads), name=name) for name in ("requests", "chosen", "above")
+        )
         m.d.comb += [
-            turn.requests.eq(Cat(item.valid for item in self.heads)),
-            self.chosen.valid.eq(turn.requests.any()),
-            self.chosen.payload.channel.eq(turn.index),
-            turn.advance.eq(self.chosen.valid & self.chosen.ready),
+            requests.eq(Cat(item.valid for item in self.heads)),
+            self.chosen.payload.channel.eq(encode(chosen, len(self.chosen.payload.channel))),
+            Value.cast(self.chosen.payload.head).eq(select(chosen, [item.payload for item in self.heads])),
         ]
-        with m.Switch(turn.index):
-            for number, item in enumerate(self.heads):
-                with m.Case(number):
-                    m.d.comb += self.chosen.payload.head.eq(item.payload)
+        with m.If(~self.chosen.valid):
+            m.d.sync += [self.chosen.valid.eq(requests.any()), chosen.eq(in_turn(requests, above))]
+        with m.Elif(self.chosen.ready):
+            m.d.sync += [self.chosen.valid.eq(0), above.eq(behind(chosen))]
         for number, item in enumerate(self.heads):
-            m.d.comb += item.ready.eq(self.chosen.ready & turn.chosen[number])
+            m.d.comb += item.ready.eq(self.chosen.valid & self.chosen.ready & chosen[number])
         return m
 
 
@@ -76,7 +77,7 @@ class ReadReturn(wiring.Component):
     A page that fails its check is written with all strobes off, and its event is a failure. Pages of streams
     with a codec go to a decoder lane instead (`DecoderLanes`).
 
-    Latency: 6 cycles from a channel's head to its first beat, 4 of a page that does not come from an array;
+    Latency: 8 cycles from a channel's head to its first beat, 5 of a page that does not come from an array;
     1 cycle from the last response to the event.
     Throughput: one beat per cycle.
 

@@ -1,5 +1,8 @@
 """Components on streams: queue, register slice, and a round-robin merge with its arbiter."""
 
+from functools import reduce
+from operator import or_
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.hdl import Shape
 from amaranth.lib import fifo, stream, wiring
@@ -130,6 +133,13 @@ def encode(one_hot, width: int):
     return number
 
 
+def select(one_hot, values):
+    """The value of the set bit of `one_hot`, of several of one layout; 0 if there is none."""
+    values = [Value.cast(value) for value in values]
+    masked = (bit.replicate(len(value)) & value for bit, value in zip(one_hot, values, strict=True))
+    return reduce(or_, masked)
+
+
 class RoundRobin(wiring.Component):
     """Chooses among requests round-robin: the winner becomes the last in the order.
 
@@ -162,7 +172,10 @@ class RoundRobin(wiring.Component):
 class StreamMerge(wiring.Component):
     """Merges `count` streams into one, round-robin.
 
-    Latency: 1 cycle. Throughput: one item per cycle. Cost: one register of the payload, a multiplexer.
+    More than `WIDEST` streams are merged in groups first, and so each group has a turn.
+
+    Latency: 1 cycle, with groups 2. Throughput: one item per cycle. Cost: one register of the payload, a
+    multiplexer; with groups as much for each.
 
     Members
     -------
@@ -170,7 +183,10 @@ class StreamMerge(wiring.Component):
     output : Out(stream)
     """
 
+    WIDEST = 8
+
     def __init__(self, layout, count: int):
+        self.layout = layout
         self.count = count
         super().__init__(
             {"inputs": In(stream.Signature(layout)).array(count), "output": Out(stream.Signature(layout))}
@@ -178,6 +194,24 @@ class StreamMerge(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        if self.count > self.WIDEST:
+            self._merge_groups(m)
+        else:
+            self._merge(m)
+        return m
+
+    def _merge_groups(self, m: Module) -> None:
+        size = -(-self.count // self.WIDEST)
+        groups = [range(first, min(first + size, self.count)) for first in range(0, self.count, size)]
+        m.submodules.merge = merge = StreamMerge(self.layout, len(groups))
+        for number, members in enumerate(groups):
+            m.submodules[f"group_{number}"] = group = StreamMerge(self.layout, len(members))
+            for place, member in enumerate(members):
+                wiring.connect(m, wiring.flipped(self.inputs[member]), group.inputs[place])
+            wiring.connect(m, group.output, merge.inputs[number])
+        wiring.connect(m, merge.output, wiring.flipped(self.output))
+
+    def _merge(self, m: Module) -> None:
         m.submodules.turn = turn = RoundRobin(self.count)
         free = Signal()
         m.d.comb += [
@@ -187,10 +221,8 @@ class StreamMerge(wiring.Component):
         ]
         with m.If(free):
             m.d.sync += self.output.valid.eq(turn.requests.any())
-            with m.Switch(turn.chosen):
-                for number, item in enumerate(self.inputs):
-                    with m.Case(1 << number):
-                        m.d.sync += self.output.payload.eq(item.payload)
+            m.d.sync += Value.cast(self.output.payload).eq(
+                select(turn.chosen, [item.payload for item in self.inputs])
+            )
         for number, item in enumerate(self.inputs):
             m.d.comb += item.ready.eq(free & turn.chosen[number])
-        return m
