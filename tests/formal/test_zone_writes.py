@@ -9,9 +9,9 @@ the job's first block.
 An append takes its blocks, an update the pages of its rows of tiles.
 
 Assumes: the command at the head stays until it is taken, and has 1 to 2 blocks and up to 2 rows, and a
-retired zone becomes read-only or offline, as the decoder sees to; the streams' tables do not change; and
-there is no recovery, which sets write pointers from outside; nothing leaves the tracker before the manager is
-ready. Tags, erased zones, refusals and programs that fail come as they like. Unbounded, by induction.
+retired zone becomes read-only or offline, as the decoder sees to; the streams' tables do not change and name
+zones of the device; there is no recovery, which sets write pointers from outside; and nothing leaves the
+tracker before the manager is ready. Tags, erased zones, refusals and programs that fail come as they like. Unbounded, by induction.
 """
 
 from dataclasses import replace
@@ -117,7 +117,8 @@ class OnceAndInOrder(Theorem):
         self.lemma(m, ~sends | resets | (after.pointer == before.pointer))
         retires = decides & (command.operation == Operation.RETIRE)
         self.lemma(m, ~retires | (after.pointer == before.pointer))
-        self.lemma(m, ~(sends & ~resets | retires) | unit.fails | (after.state != ZoneState.EMPTY))
+        manages = sends & ~resets & ~command.select_all
+        self.lemma(m, ~(manages | retires) | unit.fails | (after.state != ZoneState.EMPTY))
         each = inside.ongoing("LOOP") & (checked.purpose == Purpose.EACH)
         self.lemma(m, ~each | (after.pointer == before.pointer))
         self.lemma(m, ~each | ~unit.selected | (after.state != ZoneState.EMPTY))

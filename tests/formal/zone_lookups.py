@@ -107,8 +107,28 @@ class Lookups:
                 theorem.lemma(m, ~(waits & is_source) | is_command)
         theorem.lemma(m, ~waits | (self._first.purpose != Purpose.SOURCE))
 
+        self._overtaking(theorem, m, stages, visits)
+
         kinds = kinds_of(self._design.config, command)
         for name, value in kinds.items():
             theorem.lemma(m, inside.ongoing("IDLE") | (registers.kinds[name] == value))
         theorem.lemma(m, inside.ongoing("IDLE") | self._design.commands.valid)
+        theorem.lemma(m, ~inside.ongoing("LOOP") | registers.kinds.loops)
         theorem.lemma(m, ~self._resets | ~Cat([*of_command[:3], *visits[:3]]).any())
+
+    def _overtaking(self, theorem: Theorem, m: Module, stages: tuple, visits: list) -> None:
+        """Only a command's lookup is overtaken. The zones of a loop rise, so none is written before its turn."""
+        registers, zones = self._inside["registers"], self._design.config.geometry.zones
+        for table in (registers.settings, *self._design.streams):
+            claims = theorem.lemma if table is registers.settings else theorem.assume
+            claims(m, table.first + table.zones <= zones)
+        is_each = [stage.purpose == Purpose.EACH for stage in stages]
+        is_last = registers.loop_left == 0
+        in_loop = self._inside.ongoing("LOOP", "ROOM", "COMPARE")
+        theorem.lemma(m, ~in_loop | is_last | (registers.loop_zone + registers.loop_left <= zones))
+        for older, stage in enumerate(stages):
+            theorem.lemma(m, ~(visits[older] | is_each[older]) | ~stage.overtaken)
+            theorem.lemma(m, ~is_each[older] | is_last | (stage.zone < registers.loop_zone))
+            for younger in range(older):
+                rises = stage.zone < stages[younger].zone
+                theorem.lemma(m, ~(is_each[older] & is_each[younger]) | rises)
