@@ -9,14 +9,14 @@ the job's first block.
 An append takes its blocks, an update the pages of its rows of tiles.
 
 Assumes: the command at the head stays until it is taken, and has 1 to 2 blocks and up to 2 rows, and a
-retired zone becomes read-only or offline, as the decoder sees to; the streams' tables do not change and name
-zones of the device; there is no recovery, which sets write pointers from outside; and nothing leaves the
+retired zone becomes read-only or offline, as the decoder sees to; the streams' tables name zones of the
+device; there is no recovery, which sets write pointers from outside; and nothing leaves the
 tracker before the manager is ready. Tags, erased zones, refusals and programs that fail come as they like. Unbounded, by induction.
 """
 
 from dataclasses import replace
 
-from amaranth.hdl import Array, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Module, Mux, Signal
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.rtl.zones.manager import ZoneManager
@@ -41,15 +41,14 @@ class OnceAndInOrder(Theorem):
         watched = self.some(m, g.zone_bits, "watched")
         ours = commands.valid & (command.zone == watched)
 
-        self.keeps_offers(m, commands)
         self.assume(m, ~design.recover)
         self.assume(m, ~design.retired.valid | design.ready)
         self.assume(m, (command.blocks != 0) & (command.blocks <= design.config.max_blocks))
         self.assume(m, command.rows <= design.config.max_blocks)
         retires = (command.operation == Operation.RETIRE) & (command.status == Status.SUCCESS)
         self.assume(m, ~retires | command.action.matches(ZoneState.READ_ONLY, ZoneState.OFFLINE))
-        for number, table in enumerate(design.streams):
-            self.assume(m, Value.cast(table) == self.some(m, Value.cast(table).shape(), f"table{number}"))
+        lookups = Lookups(m, design, inside, watched)
+        lookups.assume(self, m)
 
         # What was handed out: up to here, of this physical zone.
         end, physical = Signal(range(g.zone_capacity + 1)), Signal(g.zone_bits)
@@ -74,11 +73,9 @@ class OnceAndInOrder(Theorem):
             )
         self.witness(m, write.valid & write.ready & ours & is_append & (end == 2))
 
-        lookups = Lookups(m, design, inside, watched)
         lookups.lemmas(self, m)
         stored, checked = lookups.stored, lookups.checked
         pending = inside.ongoing("OPEN", "SEND") & ours & is_append
-        self.lemma(m, inside.legal())
         self.lemma(m, stored.pointer == Mux(stored.mapped | pending, end + Mux(pending, taken, 0), 0))
         current = Array(design.generation)[stored.stream]
         self.lemma(m, ~pending | (stored.mapped & (stored.generation == current)))
@@ -90,7 +87,6 @@ class OnceAndInOrder(Theorem):
         self._check(m, inside, checked, is_append, taken)
         retirement = inside.part("retirement").unit
         self.lemma(m, ~retirement.busy | design.ready)
-        self.lemma(m, inside.ongoing("IDLE") | design.ready)
         self.lemma(m, design.ready | ~stored.mapped)
         self.lemma(m, ~design.recovering)
 

@@ -33,37 +33,40 @@ class Lookups:
         self.stored: Any = table.word(m, "entries", watched)
         self.checked = inside["registers"].checked
         self._design, self._inside, self._watched = design, inside, watched
-        self._first, self._second, self._found = table["first"], table["second"], table.unit.found
-        self._raw = (table["read"].data, table["stored"])
-        self._resets = inside.part("generations").unit.resets
-        self.masked: Any = Signal(ZoneEntry(design.config))
-        m.d.comb += self.masked.eq(self.stored)
-        with m.If(self.is_stale):
-            m.d.comb += [
-                self.masked.state.eq(ZoneState.EMPTY),
-                self.masked.mapped.eq(0),
-                self.masked.pointer.eq(0),
-            ]
+        self.stages = (table["first"], table["second"], table.unit.found, self.checked)  # the youngest first
+        self.raw = (table["read"].data, table["stored"])  # entries of the first two, as they were stored
+        self.is_stale, self.seen = self.through_generations(m, self.stored)
 
-    @property
-    def is_stale(self) -> Value:
-        current = Array(self._design.generation)[self.stored.stream]
-        return (self.stored.generation != current) & ~is_retired(self.stored.state)
+    def through_generations(self, m: Module, entry: Any) -> tuple[Value, Any]:
+        """Whether an entry is stale, and the entry as lookups show it."""
+        seen: Any = Signal(ZoneEntry(self._design.config))
+        current = Array(self._design.generation)[entry.stream]
+        is_stale = (entry.generation != current) & ~is_retired(entry.state)
+        m.d.comb += seen.eq(entry)
+        with m.If(is_stale):
+            m.d.comb += [seen.state.eq(ZoneState.EMPTY), seen.mapped.eq(0), seen.pointer.eq(0)]
+        return is_stale, seen
 
     def is_sound(self, lookup: Any) -> Value:
         """What was found of the watched zone is what the memory holds now, seen through the generations."""
-        same = Value.cast(lookup.entry) == Value.cast(self.masked)
+        same = Value.cast(lookup.entry) == Value.cast(self.seen)
         flags = (lookup.stale == self.is_stale) & (lookup.reclaim == (self.is_stale & self.stored.mapped))
         return same & flags
 
+    def assume(self, theorem: Theorem, m: Module) -> None:
+        """Commands stay until they are taken, and the streams' tables name zones of the device."""
+        theorem.keeps_offers(m, self._design.commands)
+        for table in self._design.streams:
+            theorem.assume(m, table.first + table.zones <= self._design.config.geometry.zones)
+
     def lemmas(self, theorem: Theorem, m: Module) -> None:
         inside, registers, command = self._inside, self._inside["registers"], self._design.commands.payload
-        stages = (self._first, self._second, self._found, self.checked)  # the youngest first
+        stages = self.stages
         watches = [
             (stage.purpose != Purpose.NONE) & (stage.zone == self._watched) & ~stage.overtaken
             for stage in stages
         ]
-        for watch, raw in zip(watches[:2], self._raw, strict=True):
+        for watch, raw in zip(watches[:2], self.raw, strict=True):
             theorem.lemma(m, ~watch | (Value.cast(raw) == Value.cast(self.stored)))
         for watch, lookup in zip(watches[2:], stages[2:], strict=True):
             theorem.lemma(m, ~watch | self.is_sound(lookup))
@@ -94,7 +97,7 @@ class Lookups:
         theorem.lemma(m, ~(waits | begins) | ~(retirement.busy & ~retirement.pending))
         is_update = command.operation == Operation.UPDATE
         expected = Mux(is_update, Purpose.SOURCE, Purpose.COMMAND)
-        theorem.lemma(m, ~begins | (Value.cast(self._first.purpose) == expected) & ~Cat(of_command[1:]).any())
+        theorem.lemma(m, ~begins | (Value.cast(stages[0].purpose) == expected) & ~Cat(of_command[1:]).any())
         commands = [stage.purpose == Purpose.COMMAND for stage in stages]
         theorem.lemma(m, ~waits | (sum(commands[:3]) == 1))
         theorem.lemma(m, ~decides | commands[3])
@@ -105,23 +108,22 @@ class Lookups:
                 is_source = older.purpose == Purpose.SOURCE
                 theorem.lemma(m, ~(waits & is_command) | (is_source == is_update))
                 theorem.lemma(m, ~(waits & is_source) | is_command)
-        theorem.lemma(m, ~waits | (self._first.purpose != Purpose.SOURCE))
+        theorem.lemma(m, ~waits | (stages[0].purpose != Purpose.SOURCE))
 
         self._overtaking(theorem, m, stages, visits)
 
         kinds = kinds_of(self._design.config, command)
         for name, value in kinds.items():
             theorem.lemma(m, inside.ongoing("IDLE") | (registers.kinds[name] == value))
-        theorem.lemma(m, inside.ongoing("IDLE") | self._design.commands.valid)
+        theorem.lemma(m, inside.legal())
+        theorem.lemma(m, inside.ongoing("IDLE") | self._design.commands.valid & self._design.ready)
+        theorem.lemma(m, self._design.ready | ~registers.visits)
         theorem.lemma(m, ~inside.ongoing("LOOP") | registers.kinds.loops)
-        theorem.lemma(m, ~self._resets | ~Cat([*of_command[:3], *visits[:3]]).any())
 
     def _overtaking(self, theorem: Theorem, m: Module, stages: tuple, visits: list) -> None:
         """Only a command's lookup is overtaken. The zones of a loop rise, so none is written before its turn."""
         registers, zones = self._inside["registers"], self._design.config.geometry.zones
-        for table in (registers.settings, *self._design.streams):
-            claims = theorem.lemma if table is registers.settings else theorem.assume
-            claims(m, table.first + table.zones <= zones)
+        theorem.lemma(m, registers.settings.first + registers.settings.zones <= zones)
         is_each = [stage.purpose == Purpose.EACH for stage in stages]
         is_last = registers.loop_left == 0
         in_loop = self._inside.ongoing("LOOP", "ROOM", "COMPARE")
