@@ -3,7 +3,7 @@
 import random
 
 import cocotb
-from cocotb.triggers import Timer
+from cocotb.triggers import RisingEdge, Timer
 
 from flashtrain.spec.streams import Retention
 from tests.rtl.zones.zone_helpers import cycles, reset
@@ -18,10 +18,12 @@ def old(age: int, limit: int) -> bool:
 
 
 async def check(dut, time: int, age: int) -> None:
+    """The outputs a clock after the time of the data and their class."""
     dut.since.value = (time - age) % TOP
     for number in range(4):
         dut.retention.value = number
-        await Timer(100, "ps")  # combinational
+        await RisingEdge(dut.clk)
+        await Timer(100, "ps")
         due, limit = ENDS.get(number, (None, None))
         for name, end in (("due", due), ("expired", limit)):
             expected = end is not None and old(age, end)
@@ -44,13 +46,14 @@ async def every_end_of_every_class(dut):
 
 @cocotb.test()
 async def a_clock_behind_the_time(dut):
-    """Right from the reset on, and one clock after each second."""
+    """Right from the reset on, and two clocks after each second."""
     dut.time.value, dut.since.value, dut.retention.value = 0, 0, int(Retention.MINUTES)
     await reset(dut)
     await cycles(dut, 1)
     await check(dut, 0, 0)
     limit = Retention.MINUTES.limit
     dut.time.value, dut.since.value, dut.retention.value = limit, 0, int(Retention.MINUTES)
+    await cycles(dut, 1)
     await Timer(100, "ps")
     assert (dut.due.value, dut.expired.value) == (0, 0), "before the time is there"
     await cycles(dut, 1)

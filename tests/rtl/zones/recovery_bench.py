@@ -378,12 +378,12 @@ async def latency_and_throughput(dut):
         return out[0] - environment.commands.offered_at[offers] - 1, steps
 
     answers = environment.answers
-    assert await run([inspect(n) for n in range(4)], environment.read) == (3, [4] * 3)
-    assert await run([restore_stream(1, n) for n in range(4)], answers) == (2, [3] * 3)
+    assert await run([inspect(n) for n in range(4)], environment.read) == (6, [7] * 3)
+    assert await run([restore_stream(1, n) for n in range(4)], answers) == (5, [6] * 3)
     zones = [restore_zone(stream, zone, 0, 1) for stream in STREAMS for zone in range(3)]
-    assert await run(zones, answers) == (2, [4] * 8)
-    assert await run([restore_physical(n) for n in range(4)], answers) == (2, [4] * 3)
-    assert await run([end(), append(2, 0)], answers) == (2, [])
+    assert await run(zones, answers) == (5, [7] * 8)
+    assert await run([restore_physical(n) for n in range(4)], answers) == (5, [7] * 3)
+    assert await run([end(), append(2, 0)], answers) == (5, [])
     assert dut.recovering.value == 0
 
 

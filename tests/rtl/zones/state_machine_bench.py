@@ -8,12 +8,12 @@ import random
 from itertools import product
 
 import cocotb
-from cocotb.triggers import Timer
+from cocotb.triggers import RisingEdge, Timer
 
 from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.rtl.zones.generations import StreamCondition
 from flashtrain.rtl.zones.state_machine import ZoneCondition, ZonesInUse
-from flashtrain.sim.bench.streams import pack, unpack
+from flashtrain.sim.bench.streams import pack, start, unpack
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.identity import RESTORED_STATES, RestoreAction
 from flashtrain.spec.nvme import GenerationAction
@@ -105,6 +105,8 @@ def verdict(model: ZoneModel, request: Request) -> Outcome:
 
 @cocotb.test()
 async def all_of_them(dut):
+    """The command and its stream come two clocks before the outputs, the source's zone one before the zone."""
+    await start(dut, within=3_000_000, is_source=0)
     seen = set()
     for model in situations():
         before = Zone(model.zones[0].state, model.zones[0].pointer)
@@ -122,13 +124,10 @@ async def all_of_them(dut):
             source.since = random.choice((0, -1, -1))
             model.zones[0].since = random.choice((0, -1, -1))
             model.zones[0].unsure = unsure = before.pointer > 0 and random.random() < 0.5
-            dut.source_zone.value = pack(
+            source_pins = pack(
                 CONDITION, state=int(source.state), pointer=source.pointer, expired=-source.since
             )
             expired = -model.zones[0].since
-            dut.zone.value = pack(
-                CONDITION, state=int(before.state), pointer=before.pointer, unsure=unsure, expired=expired
-            )
             for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
                 names = ("uncommitted", "pinned", "restored")
                 flags = {name: int(stream in getattr(model, name)) for name in names}
@@ -145,9 +144,20 @@ async def all_of_them(dut):
             )
             outcome = verdict(model, request)
             after = model.zones[0]
-            await Timer(1, "ns")
+            await RisingEdge(dut.clk)
+            if request.operation is Operation.UPDATE:
+                dut.is_source.value = 1
+                dut.zone.value = source_pins
+                await RisingEdge(dut.clk)
+            dut.is_source.value = 0
+            dut.zone.value = pack(
+                CONDITION, state=int(before.state), pointer=before.pointer, unsure=unsure, expired=expired
+            )
+            await RisingEdge(dut.clk)
+            await Timer(100, "ps")
             where = f"{request} on {before}, {unsure=}, {expired=}, {used} in use: {outcome.status.name}"
             assert int(dut.status.value) == outcome.status, where
+            assert int(dut.fails.value) == (outcome.status is not Status.SUCCESS), where
             seen.add((request.operation, request.action, request.select_all, before.state, outcome.status))
             if outcome.status is not Status.SUCCESS or request.operation is Operation.GENERATION:
                 continue

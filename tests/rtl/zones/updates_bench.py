@@ -256,12 +256,12 @@ async def latency_and_throughput(dut):
     await environment.idle()
     await cycles(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
     write, read, answers = environment.write, environment.read, environment.answers
-    assert await cycles_of(environment, [update(6, 2, 0)] * 6, write) == (4, [5] * 5)
-    assert (await cycles_of(environment, [for_all_dies(Operation.CONSTANTS)] * 4, write)) == (3, [4] * 3)
-    assert (await cycles_of(environment, [for_all_dies(Operation.STATISTICS)] * 4, read)) == (3, [4] * 3)
-    assert await cycles_of(environment, [generation(RELEASE, 2)] * 4, answers) == (2, [3] * 3)
-    # Two cycles for each of the four zones; what follows comes behind a step of the walk.
-    assert await cycles_of(environment, [generation(COMMIT, 6, 2)], answers) == (2 + 2 * 4, [])
+    assert await cycles_of(environment, [update(6, 2, 0)] * 6, write) == (7, [8] * 5)
+    assert (await cycles_of(environment, [for_all_dies(Operation.CONSTANTS)] * 4, write)) == (6, [7] * 3)
+    assert (await cycles_of(environment, [for_all_dies(Operation.STATISTICS)] * 4, read)) == (6, [7] * 3)
+    assert await cycles_of(environment, [generation(RELEASE, 2)] * 4, answers) == (5, [6] * 3)
+    # Two cycles for each of the four zones, and 5 until the last one is compared.
+    assert await cycles_of(environment, [generation(COMMIT, 6, 2)], answers) == (5 + 2 * 4 + 5, [])
     await environment.idle()
 
 

@@ -101,28 +101,31 @@ async def a_command_waits_for_those_it_depends_on(dut):
 
 @cocotb.test()
 async def a_failed_append_retires_its_zone(dut):
-    """`pending` from the cycle after the command to `read`, `store` a cycle later; others change nothing."""
+    """`pending` from the cycle after the command to `read`, `busy` to `stored`; others change nothing."""
     unit = await started(dut, "retirement")
     pending: tuple[int, int] | None = None
-    store, held, retirements = False, (0, 0), 0
+    busy, held, retirements = False, (0, 0), 0
     for _ in range(CYCLES):
         valid, read = chance(0.5), pending is not None and chance(0.2)
+        stored = busy and pending is None and chance(0.4)
         fields = {
             "stream": random.randrange(MAX_STREAMS), "zone": random.randrange(ZONES),
             "operation": random.choice(list(Operation)).value, "program_failed": int(chance(0.5)),
         }  # fmt: skip
-        unit.drive(retired__valid=valid, retired__payload=pack(RETIRED, **fields), read=read)
+        unit.drive(retired__valid=valid, retired__payload=pack(RETIRED, **fields), read=read, stored=stored)
         await RisingEdge(dut.clk)
-        assert unit["pending"] == (pending is not None) and unit["retired__ready"] == (pending is None)
-        assert unit["store"] == store
-        if pending is not None or store:
+        assert unit["pending"] == (pending is not None) and unit["retired__ready"] == (not busy)
+        assert unit["busy"] == busy
+        if busy:
             assert (unit["zone"], unit["stream"]) == held
         appends = fields["operation"] in (Operation.APPEND.value, Operation.WRITE.value)
-        store = read
         if read:
             pending, retirements = None, retirements + 1
-        elif pending is None and valid and fields["program_failed"] and appends:
-            pending = held = (fields["zone"], fields["stream"])
+        elif stored:
+            busy = False
+        elif not busy and valid and fields["program_failed"] and appends:
+            busy, pending = True, (fields["zone"], fields["stream"])
+            held = pending
     assert retirements > 10
 
 
@@ -177,46 +180,47 @@ def an_append(streams: list[int]) -> dict[str, int]:
 
 @cocotb.test()
 async def slack_is_held_until_the_pointer_returns(dut):
-    """`pending` from the cycle after the slack to `read`, `store` a cycle later, and then `known` has it."""
+    """`pending` from the cycle after the slack to `read`, `busy` to `stored`, and then `known` has it."""
     unit = await started(dut, "settlement")
     model, streams = Reservations(), random.sample(range(MAX_STREAMS), 3)
     offered: dict[str, int] | None = None
     held: dict[str, int] | None = None
-    pending = store = False
+    pending = busy = False
     total, stalls, turns, both = 0, 0, 0, 0
     for _ in range(2 * CYCLES):
         command = an_append(streams)
         waiting = [stream for stream, zones in model.zones.items() if zones]
-        if held is not None and (pending or store):
+        if held is not None and busy:
             # The one that is being settled is no longer on its way.
             waiting = [s for s in waiting if len(model.zones[s]) > (s == held["stream"])]
         if offered is None and waiting and chance(0.6):
             stream = random.choice(waiting)
-            being_settled = held is not None and (pending or store) and held["stream"] == stream
+            being_settled = held is not None and busy and held["stream"] == stream
             offered = {
                 "stream": stream,
                 "zone": model.zones[stream][int(being_settled)],
                 "slack": random.choice((0, 1, random.randint(0, TINY_CODEC.max_blocks))),
             }
         read = pending and chance(0.4)
+        stored = busy and not pending and chance(0.4)
         encodes = command["operation"] == Operation.APPEND.value and command["codec"] != Codec.RAW
         waits = model.waits(command)
         reserves = encodes and not waits and model.most() < TINY_CODEC.commands and chance(0.5)
         unit.drive(
-            command=pack(CODED_COMMAND, **command), reserves=reserves, read=read,
+            command=pack(CODED_COMMAND, **command), reserves=reserves, read=read, stored=stored,
             settled__valid=offered is not None, settled__payload=pack(SETTLED, **(offered or {})),
         )  # fmt: skip
         await RisingEdge(dut.clk)
         assert unit["waits"] == waits, (command, model.zones)
         assert unit["known"] == model.known[command["stream"]]
-        assert unit["pending"] == pending and unit["store"] == store
-        assert unit["settled__ready"] == (not pending and not store)
-        if pending or store:
+        assert unit["pending"] == pending and unit["busy"] == busy
+        assert unit["settled__ready"] == (not busy)
+        if busy:
             assert held is not None
             assert (unit["zone"], unit["slack"]) == (held["zone"], held["slack"])
-        stalls, both = stalls + waits, both + (reserves and store)
-        taken = offered is not None and not pending and not store
-        if store:
+        stalls, both = stalls + waits, both + (reserves and stored)
+        taken = offered is not None and not busy
+        if stored:
             assert held is not None
             model.settle(held["stream"], held["slack"])
             total, turns = total + 1, turns + (model.known[held["stream"]] < held["slack"])
@@ -224,5 +228,5 @@ async def slack_is_held_until_the_pointer_returns(dut):
             model.zones[command["stream"]].append(command["zone"])
         if taken:
             held, offered = offered, None
-        pending, store = taken or (pending and not read), read
+        pending, busy = taken or (pending and not read), taken or (busy and not stored)
     assert total > 200 and stalls > 50 and turns > 3 and both > 10, (total, stalls, turns, both)

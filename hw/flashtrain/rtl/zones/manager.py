@@ -100,6 +100,7 @@ class ZoneManager(wiring.Component):
         with a job                               7
         update                                   8
         with an answer                           6
+        that restores a zone                     7
         on all zones of a stream                 5 more, 1 per zone
         commit                                   5 more, 2 per zone
         ======================================== ===================
