@@ -376,14 +376,14 @@ async def the_time_goes_on_from_what_was_written(dut):
 
 
 @cocotb.test()
-async def a_read_takes_six_cycles_and_a_write_one(dut):
+async def a_read_takes_seven_cycles_and_a_write_one(dut):
     inputs = "awaddr awprot awvalid wdata wstrb wvalid bready araddr arprot arvalid rready".split()
     await start(dut, **{f"bus__{name}": 0 for name in inputs})
     dut.bus__rready.value = 1
     dut.bus__arvalid.value = 1
     await RisingEdge(dut.clk)
     dut.bus__arvalid.value = 0
-    for _ in range(5):
+    for _ in range(6):
         await RisingEdge(dut.clk)
         assert dut.bus__rvalid.value == 0
     await RisingEdge(dut.clk)

@@ -96,7 +96,7 @@ class Decoder(wiring.Component):
     Before them, an entry that could not be fetched has status DATA_TRANSFER_ERROR. A command with a status
     keeps its operation, but for unknown opcodes and entries not fetched, which are INVALID.
 
-    Latency: 3 cycles. Throughput: one command in 2 cycles.
+    Latency: 3 cycles. Throughput: one command in 3 cycles.
 
     Members
     -------

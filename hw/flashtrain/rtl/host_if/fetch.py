@@ -54,7 +54,7 @@ class SubmissionFetch(wiring.Component):
 
     An entry whose fetch fails goes on with `error` set; the decoder answers it with DATA_TRANSFER_ERROR.
 
-    Latency: 3 cycles from a doorbell to the burst, 1 from the last beat to the entry. Throughput: an entry in
+    Latency: 2 cycles from a doorbell to the burst, 1 from the last beat to the entry. Throughput: an entry in
     8 cycles, with up to `BURSTS_OUTSTANDING` outstanding.
 
     Members

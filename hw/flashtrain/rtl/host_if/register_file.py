@@ -57,7 +57,7 @@ class RegisterFile(wiring.Component):
 
     The high half of a counter is the one that belongs to the counter whose low half was read last.
 
-    Latency: a write takes effect after 1 cycle, a read is answered after 6.
+    Latency: a write takes effect after 1 cycle, a read is answered after 7.
 
     Members
     -------
