@@ -36,8 +36,8 @@ ARITHMETIC = (
     Fault(
         "tininess-before-rounding",
         "float/round_pack.py",
-        "~hidden & ~(self.rounded.exponent[0] & quarter)",
-        "~hidden & ~self.rounded.exponent[0]",
+        "~hidden & ~(exponent[0] & quarter)",
+        "~hidden & ~exponent[0]",
         "numbers that round up to the smallest normal one do not underflow",
         MULTIPLY,
     ),

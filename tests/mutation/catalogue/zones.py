@@ -15,24 +15,24 @@ ZONES = (
     Fault(
         "closed-zones-are-not-active",
         "zones/state_machine.py",
-        "no_active = (state == ZoneState.EMPTY) &",
-        "no_active = ~_is_open(state) &",
+        "((state == ZoneState.EMPTY) & prepared.no_active,",
+        "(~is_open(state) & prepared.no_active,",
         "a closed zone cannot be opened again when as many are active as may be",
         STATE_MACHINE,
     ),
     Fault(
         "no-room-for-the-last-block",
         "zones/state_machine.py",
-        "with m.Elif(end > capacity):",
-        "with m.Elif(end >= capacity):",
+        "(zone.pointer > prepared.most_before, Status.ZONE_BOUNDARY_ERROR)",
+        "(zone.pointer >= prepared.most_before, Status.ZONE_BOUNDARY_ERROR)",
         "a zone cannot be filled to its last block",
         STATE_MACHINE,
     ),
     Fault(
         "update-before-its-source",
         "zones/state_machine.py",
-        "with m.Elif(is_update & (end > source.pointer)):",
-        "with m.Elif(is_update & (zone.pointer > source.pointer)):",
+        "prepared.source_before.eq(self.zone.pointer - prepared.written)",
+        "prepared.source_before.eq(self.zone.pointer)",
         "an update may begin where its source ends",
         STATE_MACHINE,
     ),
@@ -47,16 +47,16 @@ ZONES = (
     Fault(
         "old-job-numbers-believed",
         "zones/manager.py",
-        "place.after.eq(Mux(jobs_sent - entry.job < jobs_sent - self.issued, entry.job, self.issued))",
-        "place.after.eq(entry.job)",
+        "place.after.eq(Mux(waits_for_job, checked.entry.job, registers.issued))",
+        "place.after.eq(checked.entry.job)",
         "a zone that was written two thousand million jobs ago is waited for",
         ALL,
     ),
     Fault(
         "released-twice",
         "zones/manager.py",
-        "with m.If(table.reclaim):",
-        "with m.If(table.stale):",
+        "with m.If(checked.reclaim):",
+        "with m.If(checked.stale):",
         "the scan releases the physical zone of an entry that has none",
         ALL,
     ),
@@ -111,31 +111,34 @@ ZONES = (
     Fault(
         "lost-blocks-were-never-written",
         "zones/state_machine.py",
-        "Mux(lost, Status.UNRECOVERED_READ_ERROR, Status.UNWRITTEN_BLOCK)",
-        "Status.UNWRITTEN_BLOCK",
+        "(unwritten & zone.unsure, Status.UNRECOVERED_READ_ERROR)",
+        "(unwritten & zone.unsure, Status.UNWRITTEN_BLOCK)",
         "blocks that may have been lost are zeros to a host",
         STATE_MACHINE,
     ),
     Fault(
         "emptied-zone-stays-unsure",
         "zones/manager.py",
-        "machine.zone.unsure.eq(entry.unsure & entry.mapped)",
-        "machine.zone.unsure.eq(entry.unsure)",
+        "machine.zone.unsure.eq(found.entry.unsure & found.entry.mapped)",
+        "machine.zone.unsure.eq(found.entry.unsure)",
         "a zone that was reset has media errors in the place of unwritten blocks",
         RECOVERY,
     ),
     Fault(
         "faulty-zone-waits-for-the-opening",
         "zones/manager.py",
-        'fsm.ongoing("IDLE") | fsm.ongoing("OPEN")',
-        'fsm.ongoing("IDLE")',
+        """            m.d.sync += registers.tag.eq(self.tags.payload)
+            self._visit(m, registers)
+""",
+        """            m.d.sync += registers.tag.eq(self.tags.payload)
+""",
         "a zone waits for a command that waits for the tracker, which waits until the zone is retired",
         FAULTS,
     ),
     Fault(
         "faulty-zone-comes-back-from-offline",
         "zones/manager.py",
-        "table.write.eq(table.entry.state != ZoneState.OFFLINE)",
+        "table.write.eq(entry.state != ZoneState.OFFLINE)",
         "table.write.eq(1)",
         "a zone that was retired to offline is read-only when an append to it fails",
         FAULTS,
@@ -192,13 +195,13 @@ ZONES = (
     Fault(
         "age-of-the-youngest-data",
         "zones/manager.py",
-        """        with m.If(allocates_zone):
+        """        with m.If(self._allocates_zone(registers)):
             m.d.comb += [
                 stored.time.eq(self.time),
 """,
         """        with m.If(kinds.is_append):
             m.d.comb += stored.time.eq(self.time)
-        with m.If(allocates_zone):
+        with m.If(self._allocates_zone(registers)):
             m.d.comb += [
 """,
         "each append to a zone makes all its data young",
@@ -207,15 +210,15 @@ ZONES = (
     Fault(
         "source-as-old-as-its-stream-may-be",
         "zones/manager.py",
-        "m.d.comb += self._age.retention.eq(source.retention)",
-        "m.d.comb += []",
+        "Mux(registers.kinds.is_update, registers.source.retention, registers.settings.retention)",
+        "registers.settings.retention",
         "the source of an update is judged by the class of the destination",
         OF_UPDATES,
     ),
     Fault(
         "count-of-a-report-without-its-filter",
         "zones/report.py",
-        "total.eq(total + matches)",
+        "total.eq(total + kept.matches)",
         "total.eq(total + 1)",
         "the header of a report counts zones that its filter leaves out",
         ALL,
@@ -223,8 +226,8 @@ ZONES = (
     Fault(
         "next-zone-in-the-midst-of-a-descriptor",
         "zones/report.py",
-        "(beat == _LAST_OF_ENTRY)",
-        "(beat == _LAST_OF_ENTRY - 2)",
+        "g, entry = self.config.geometry, kept.entry",
+        "g, entry = self.config.geometry, self.entry",
         "the last field of a descriptor is that of the next zone",
         ALL,
     ),
@@ -239,16 +242,16 @@ ZONES = (
     Fault(
         "offline-from-full",
         "zones/state_machine.py",
-        "with m.If(is_retired(state)):",
-        "with m.If(~_is_active(state)):",
+        "*unless(retired), after.state.eq(ZoneState.OFFLINE)",
+        "*unless(~is_active(state)), after.state.eq(ZoneState.OFFLINE)",
         "a full zone goes offline by the standard's action",
         STATE_MACHINE,
     ),
     Fault(
         "offline-of-all-zones-takes-full-ones",
         "zones/state_machine.py",
-        "self.selected.eq(state == ZoneState.READ_ONLY)",
-        "self.selected.eq((state == ZoneState.READ_ONLY) | (state == ZoneState.FULL))",
+        "change.selected.eq(state == ZoneState.READ_ONLY)",
+        "change.selected.eq((state == ZoneState.READ_ONLY) | (state == ZoneState.FULL))",
         "full zones go offline with the read-only ones",
         STATE_MACHINE,
     ),
@@ -263,8 +266,8 @@ ZONES = (
     Fault(
         "room-by-an-explicitly-open-zone",
         "zones/manager.py",
-        "with m.If(table.entry.state == ZoneState.IMPLICITLY_OPEN):",
-        "with m.If(table.entry.state == ZoneState.EXPLICITLY_OPEN):",
+        "found_open = checked.entry.state == ZoneState.IMPLICITLY_OPEN",
+        "found_open = checked.entry.state == ZoneState.EXPLICITLY_OPEN",
         "a zone that the host has opened is closed for another one",
         ALL,
     ),
