@@ -128,6 +128,7 @@ class Lookups:
         is_last = registers.loop_left == 0
         in_loop = self._inside.ongoing("LOOP", "ROOM", "COMPARE")
         theorem.lemma(m, ~in_loop | is_last | (registers.loop_zone + registers.loop_left <= zones))
+        theorem.lemma(m, ~self._inside.ongoing("COMPARE") | ~registers.compares_own | ~is_last)
         for older, stage in enumerate(stages):
             theorem.lemma(m, ~(visits[older] | is_each[older]) | ~stage.overtaken)
             theorem.lemma(m, ~is_each[older] | is_last | (stage.zone < registers.loop_zone))
