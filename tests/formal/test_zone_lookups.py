@@ -1,11 +1,11 @@
 """Theorem: no command sees an old zone.
 
-Of `ZoneManager` (2 zones of 12 pages, 4 tags), for any logical zone, watched. What the table's memory holds of
-it, seen through the streams' generations, is
+Of `ZoneManager` (2 zones of 12 pages, 4 tags; with and without a codec), for any logical zone, watched. What
+the table's memory holds of it, seen through the streams' generations, is
 
-- what DECIDE finds, of the command's zone and of an update's source, unless the command is looked up again:
-  the entry, whether it is stale and whether its physical zone is still to be released. So it is what the state
-  machine has checked;
+- what DECIDE has found, of the command's zone and of an update's source, unless the command goes back to
+  IDLE: the entry, whether it is stale, and whether its physical zone is still to be released. The state
+  machine has checked the same;
 - what every write changes: of DECIDE, of each zone of a loop, of room that is made, and of what is retired,
   settled or reclaimed;
 - what is retired, settled or reclaimed without a write;
@@ -142,6 +142,10 @@ def _agree(condition, entry) -> Value:
 
 def test_holds() -> None:
     prove(SeesNoOldZone(ZoneManager(CONFIG)), depth=1)
+
+
+def test_holds_with_codec() -> None:
+    prove(SeesNoOldZone(ZoneManager(replace(CONFIG, codec=True))), depth=1)
 
 
 def test_zones_are_looked_up_again() -> None:

@@ -10,8 +10,9 @@ An append takes its blocks, an update the pages of its rows of tiles.
 
 Assumes: the command at the head stays until it is taken, and has 1 to 2 blocks and up to 2 rows, and a
 retired zone becomes read-only or offline, as the decoder sees to; the streams' tables name zones of the
-device; there is no recovery, which sets write pointers from outside; and nothing leaves the
-tracker before the manager is ready. Tags, erased zones, refusals and programs that fail come as they like. Unbounded, by induction.
+device; there is no recovery, which sets write pointers from outside; and nothing leaves the tracker before
+the manager is ready. Tags, erased zones, refusals and programs that fail come as they like. Unbounded, by
+induction.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
 """Invariants of the zone manager's lookups, for theorems about it.
 
 A lookup that no write has overtaken holds what the table's memory holds. A command's lookups are under way in
-LOOKUP and WAIT, and its last one is the one that DECIDE sees. A lookup that no command has asked for is ahead
-of the command's.
+LOOKUP and WAIT, and its last one is the one that DECIDE sees. A visit, which no command has asked for, is
+ahead of the command's lookups.
 """
 
 from typing import Any
@@ -22,6 +22,7 @@ OF_COMMANDS = (Purpose.COMMAND, Purpose.SOURCE, Purpose.EACH)
 
 
 def is_one_of(purpose: Value, *purposes: Purpose) -> Value:
+    """Whether it is one of these purposes."""
     return Cat(purpose == one for one in purposes).any()
 
 
@@ -62,6 +63,8 @@ class Lookups:
     def lemmas(self, theorem: Theorem, m: Module) -> None:
         inside, registers, command = self._inside, self._inside["registers"], self._design.commands.payload
         stages = self.stages
+        loops = inside.ongoing("LOOP", "ROOM", "COMPARE")
+        begins, waits, decides = (inside.ongoing(state) for state in ("LOOKUP", "WAIT", "DECIDE"))
         watches = [
             (stage.purpose != Purpose.NONE) & (stage.zone == self._watched) & ~stage.overtaken
             for stage in stages
@@ -77,24 +80,26 @@ class Lookups:
         for older in range(1, len(stages)):
             for younger in range(older):
                 theorem.lemma(m, ~(of_command[older] & visits[younger]))
-        retirement, reclaim = inside.part("retirement").unit, inside.part("reclaim").unit
+        reclaim = inside.part("reclaim").unit
+        holders = {Purpose.RETIRE: inside.part("retirement").unit}
+        if self._design.config.codec:
+            holders[Purpose.SETTLE] = inside.part("settlement").unit
+        for purpose, unit in holders.items():
+            of_unit = Cat(stage.purpose == purpose for stage in stages).any()
+            theorem.lemma(m, (unit.busy & ~unit.pending) == of_unit)
+            theorem.lemma(m, unit.busy | ~unit.pending)
+            theorem.lemma(m, ~(waits | begins) | ~of_unit)
         for stage in stages:
-            theorem.lemma(m, stage.purpose != Purpose.SETTLE)
-            theorem.lemma(m, (stage.purpose != Purpose.RETIRE) | (stage.zone == retirement.zone))
-            theorem.lemma(m, (stage.purpose != Purpose.RECLAIM) | (stage.zone == reclaim.zone))
-            theorem.lemma(m, Value.cast(stage.purpose) != 7)
-        retires = Cat(stage.purpose == Purpose.RETIRE for stage in stages).any()
-        theorem.lemma(m, (retirement.busy & ~retirement.pending) == retires)
-        theorem.lemma(m, retirement.busy | ~retirement.pending)
+            known = (Purpose.NONE, *OF_COMMANDS, Purpose.RECLAIM, *holders)
+            theorem.lemma(m, is_one_of(stage.purpose, *known))
+            for purpose, unit in ((Purpose.RECLAIM, reclaim), *holders.items()):
+                theorem.lemma(m, (stage.purpose != purpose) | (stage.zone == unit.zone))
         reclaims = Cat(stage.purpose == Purpose.RECLAIM for stage in stages).any()
         theorem.lemma(m, ~reclaims | reclaim.pending)
 
-        loops = inside.ongoing("LOOP", "ROOM", "COMPARE")
-        begins, waits, decides = (inside.ongoing(state) for state in ("LOOKUP", "WAIT", "DECIDE"))
         theorem.lemma(m, ~(decides | loops | inside.ongoing("REPORT", "WAIT_FOR_REPORT")) | ~registers.visits)
         theorem.lemma(m, loops | begins | waits | ~Cat(of_command[:3]).any())
         theorem.lemma(m, loops | decides | (self.checked.purpose == Purpose.SOURCE) & waits | ~of_command[3])
-        theorem.lemma(m, ~(waits | begins) | ~(retirement.busy & ~retirement.pending))
         is_update = command.operation == Operation.UPDATE
         expected = Mux(is_update, Purpose.SOURCE, Purpose.COMMAND)
         theorem.lemma(m, ~begins | (Value.cast(stages[0].purpose) == expected) & ~Cat(of_command[1:]).any())
@@ -121,7 +126,10 @@ class Lookups:
         theorem.lemma(m, ~inside.ongoing("LOOP") | registers.kinds.loops)
 
     def _overtaking(self, theorem: Theorem, m: Module, stages: tuple, visits: list) -> None:
-        """Only a command's lookup is overtaken. The zones of a loop rise, so none is written before its turn."""
+        """Only the lookup of a command's own zone is overtaken, or of its source's.
+
+        The zones of a loop rise, so none is written before its turn.
+        """
         registers, zones = self._inside["registers"], self._design.config.geometry.zones
         theorem.lemma(m, registers.settings.first + registers.settings.zones <= zones)
         is_each = [stage.purpose == Purpose.EACH for stage in stages]
