@@ -102,17 +102,19 @@ class NothingForbidden(Theorem):
             self.assume(m, ~table.valid | (table.first + table.zones <= g.zones))
             self.assume(m, Value.cast(table) == self.some(m, Value.cast(table).shape(), f"table{number}"))
 
-        # The entry of each of the two stages.
+        # The entry of each of the two stages. It is checked in its first cycle in the first stage.
         parsed_entry, entry = Signal(Entry()), Signal(Entry())
-        parsed_valid, valid = Signal(), Signal()
-        with m.If(~valid | design.commands.ready):
-            m.d.sync += [
-                parsed_entry.eq(design.entries.payload), parsed_valid.eq(design.entries.valid),
-                entry.eq(parsed_entry), valid.eq(parsed_valid),
-            ]  # fmt: skip
+        parsed_valid, checked, valid = Signal(), Signal(), Signal()
+        m.d.sync += checked.eq(parsed_valid)
+        with m.If(~parsed_valid):
+            m.d.sync += [parsed_entry.eq(design.entries.payload), parsed_valid.eq(design.entries.valid)]
+        with m.If(design.commands.ready):
+            m.d.sync += valid.eq(0)
+        with m.If(checked & (~valid | design.commands.ready)):
+            m.d.sync += [entry.eq(parsed_entry), valid.eq(1), parsed_valid.eq(0), checked.eq(0)]
         command = design.commands.payload
         self.claim(m, design.commands.valid == valid)
-        self.claim(m, design.entries.ready == (~valid | design.commands.ready))
+        self.claim(m, design.entries.ready == ~parsed_valid)
 
         asked = Asked(entry, design.streams)
         with m.If(valid & (command.status == Status.SUCCESS)):
@@ -142,6 +144,8 @@ class NothingForbidden(Theorem):
 
         parsed, before = inside["parsed"], Asked(parsed_entry, design.streams)
         self.lemma(m, inside["parsed_valid"] == parsed_valid)
+        self.lemma(m, inside["checked"] == checked)
+        self.lemma(m, ~checked | parsed_valid)
         self.lemma(m, design.commands.valid == valid)
         with m.If(parsed_valid):
             for name in ("error", "port", "cid", "stream", "source", "action"):
