@@ -1,11 +1,12 @@
 """Theorem: every accepted command gets exactly one completion.
 
 Of `CommandTracker` with 4 tags and up to 3 events per command: a tag is lent to one command at a time. The
-answer to a command is offered from the clock after its last event until it is taken, once, and at no other
-time; it carries the command's cid and port, its result if no event has failed, and the status of its kind if
-one has. Its retirement carries its zone, and whether an event of `programmed` has failed. When answer and
-retirement are taken the tag may be lent again. `idle` says exactly that no command is between opening and
-answer.
+answer to a command is offered until it is taken, once, and at no other time. That begins three clocks after
+its last event, or after answer and retirement of the command before are taken if that is later. It carries
+the command's cid and port, its result if no event has failed, and the status of its kind if one has. Its
+retirement carries its zone, and whether an event of `programmed` has failed. When answer and retirement are
+taken the tag may be lent again. `idle` says exactly that no command is between opening and the clock after
+its answer and its retirement are taken.
 
 Assumes, as `CommandTracker` asks: openings use lent tags that have no command; a command has at least one
 event, and its events come after its opening and no more of them than it said; and that the command watched
@@ -47,16 +48,21 @@ class OneAnswer(Theorem):
         sources = (design.arrived, design.programmed, design.returned)
         lent, opened = Signal(len(TAGS)), Signal(len(TAGS))
         left = [Signal(len(opening.payload.count), name=f"left{tag}") for tag in TAGS]
-        over = Signal(len(TAGS))  # all events have come, the answer or the retirement is not taken yet
-        answer_taken, retired_taken = Signal(), Signal()
-        answer_now, retired_now = answers.valid & answers.ready, retired.valid & retired.ready
-        finished = over.any() & (answer_taken | answer_now) & (retired_taken | retired_now)
+        # The command whose last event has come, a clock later waiting for its answer, and the one answered.
+        coming, waiting, answering = Signal(), Signal(), Signal()
+        coming_tag, answered = Signal(range(len(TAGS))), Signal(range(len(TAGS)))
+        answer_taken, retired_taken, finished = Signal(), Signal(), Signal()
+        m.d.comb += finished.eq(answer_taken & retired_taken)
         m.d.sync += [
-            answer_taken.eq((answer_taken | answer_now) & ~finished),
-            retired_taken.eq((retired_taken | retired_now) & ~finished),
+            answer_taken.eq((answer_taken | answers.valid & answers.ready) & ~finished),
+            retired_taken.eq((retired_taken | retired.valid & retired.ready) & ~finished),
+            waiting.eq(coming),
         ]
+        with m.If(finished):
+            m.d.sync += answering.eq(0)
+        with m.If(coming & waiting & ~answering):
+            m.d.sync += [answering.eq(1), answered.eq(coming_tag), coming.eq(0), waiting.eq(0)]
         for tag in TAGS:
-            m.d.comb += over[tag].eq(opened[tag] & (left[tag] == 0))
             lends = design.tags.valid & design.tags.ready & (design.tags.payload == tag)
             opens = opening.valid & (opening.payload.tag == tag)
             offers = [source.valid & (source.payload.tag == tag) for source in sources]
@@ -67,13 +73,16 @@ class OneAnswer(Theorem):
                 m.d.sync += lent[tag].eq(1)
             with m.If(happens):
                 m.d.sync += left[tag].eq(left[tag] - 1)
+                with m.If(left[tag] == 1):
+                    m.d.sync += [coming.eq(1), coming_tag.eq(tag), waiting.eq(0)]
             with m.If(opens & opening.ready):
                 m.d.sync += [opened[tag].eq(1), left[tag].eq(opening.payload.count)]
-            with m.If(over[tag] & finished):
+            with m.If(finished & (answered == tag)):
                 m.d.sync += [opened[tag].eq(0), lent[tag].eq(0)]
         self.claim(m, ~design.tags.valid | ~lent.bit_select(design.tags.payload, 1))
         self.claim(m, design.idle == ~opened.any())
-        self.claim(m, retired.valid == (over.any() & ~retired_taken))
+        self.claim(m, answers.valid == (answering & ~answer_taken))
+        self.claim(m, retired.valid == (answering & ~retired_taken))
 
         # The command watched.
         watched = self.some(m, range(len(TAGS)), "tag")
@@ -93,12 +102,12 @@ class OneAnswer(Theorem):
         reads = Cat(told.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         is_answer = answers.valid & (answers.payload.cid == cid)
-        self.claim(m, is_answer == (over.bit_select(watched, 1) & ~answer_taken))
+        self.claim(m, is_answer == (answers.valid & (answered == watched)))
         with m.If(is_answer):
             self.claim(m, answers.payload.port == told.port)
             self.claim(m, answers.payload.status == Mux(failed, failure, Status.SUCCESS))
             self.claim(m, answers.payload.result == Mux(failed, 0, told.result))
-        with m.If(retired.valid & over.bit_select(watched, 1)):
+        with m.If(retired.valid & (answered == watched)):
             self.claim(m, retired.payload.operation == told.operation)
             self.claim(m, retired.payload.zone == told.zone)
             self.claim(m, retired.payload.program_failed == program_failed)
@@ -106,14 +115,21 @@ class OneAnswer(Theorem):
         m.d.sync += two.eq(two | (is_answer & answers.ready & failed))
         self.witness(m, is_answer & two & ~failed & opened.all())
 
-        self._memories(m, inside, opened, left, watched, told, cid, failed, program_failed)
-        self._stages(m, inside, opened, over, answer_taken, retired_taken)
+        is_answered = [answering & (answered == tag) for tag in TAGS]
+        self._memories(m, inside, opened, left, is_answered, watched, told, cid, failed, program_failed)
+        for tag in TAGS:
+            over = opened[tag] & (left[tag] == 0)
+            self.lemma(m, over == (coming & (coming_tag == tag) | is_answered[tag]))
+        self.lemma(m, ~(coming & answering & (coming_tag == answered)))
+        self.lemma(m, ~answering | ((answers.payload.cid == cid) == (answered == watched)))
+        self.lemma(m, answering | ~(answer_taken | retired_taken))
+        self._stages(m, inside, opened, coming, coming_tag, waiting, answering, answered)
         self._tags(m, inside, lent, opened)
 
     def _memories(
-        self, m: Module, inside: Inside, opened, left, watched, told, cid, failed, program_failed
+        self, m: Module, inside: Inside, opened, left, is_answered, watched, told, cid, failed, program_failed
     ) -> None:
-        """The memories agree with what was told, but for the opening or event in the second stage."""
+        """The memories agree with what was told, but for the opening or event that is not stored yet."""
         valid, is_opening = inside["valid"], inside["is_opening"]
         opening, event = inside["opening"], inside["event"]
         for tag in TAGS:
@@ -125,24 +141,32 @@ class OneAnswer(Theorem):
             fails = happens & event.failed
             has_failed = ~enters & (counts.failed | fails)
             program_has_failed = ~enters & (counts.program_failed | fails & inside["of_program"])
-            self.lemma(m, ~opened[tag] | (count[: len(left[tag])] == left[tag]))
+            in_memory = opened[tag] & ~is_answered[tag]
+            self.lemma(m, ~in_memory | (count[: len(left[tag])] == left[tag]))
             self.lemma(m, ~happens | (counts.count != 0))
-            self.lemma(m, ~opened[tag] | ((number == cid) == (watched == tag)))
-            self.lemma(m, ~(enters | happens) | opened[tag])
-            with m.If(opened[tag] & (watched == tag)):
+            self.lemma(m, ~in_memory | ((number == cid) == (watched == tag)))
+            self.lemma(m, ~(enters | happens) | in_memory)
+            with m.If(inside["is_read"] & (enters | happens)):
+                self.lemma(m, Value.cast(inside["record"]) == Value.cast(counts))
+                self.lemma(m, Value.cast(inside["command"]) == Value.cast(command))
+            with m.If(in_memory & (watched == tag)):
                 self.lemma(m, has_failed == failed)
                 self.lemma(m, program_has_failed == program_failed)
                 for field in ("port", "zone", "operation", "result"):
                     kept = Mux(enters, Value.cast(opening[field]), Value.cast(command[field]))
                     self.lemma(m, kept == Value.cast(told[field]))
 
-    def _stages(self, m: Module, inside: Inside, opened, over, answer_taken, retired_taken) -> None:
-        """The command whose last event is in the second stage is the one that is over."""
-        last, tag = inside["last"], inside["event"].tag
-        self.lemma(m, over == Mux(last, 1 << tag, 0))
-        self.lemma(m, inside["answer_sent"] == answer_taken)
-        self.lemma(m, inside["retired_sent"] == retired_taken)
-        self.lemma(m, ~(answer_taken & retired_taken) & (last | ~(answer_taken | retired_taken)))
+    def _stages(
+        self, m: Module, inside: Inside, opened, coming, coming_tag, waiting, answering, answered
+    ) -> None:
+        """The command whose last event is in the second or third stage is the one that comes."""
+        valid, is_read, tag = inside["valid"], inside["is_read"], inside["event"].tag
+        self.lemma(m, ~is_read | valid)
+        self.lemma(m, ~coming | valid & ~inside["is_opening"] & (tag == coming_tag) & (is_read == waiting))
+        self.lemma(m, ~waiting | coming)
+        self.lemma(
+            m, (inside["answering"] == answering) & (~answering | (inside["answered_tag"] == answered))
+        )
         self.lemma(m, inside["in_flight"] == sum(opened[number] for number in TAGS))
 
     def _tags(self, m: Module, inside: Inside, lent, opened) -> None:
@@ -215,27 +239,30 @@ def test_one_answer() -> None:
 
 
 def test_commands_come_and_go() -> None:
-    reach(OneAnswer(CommandTracker(CONFIG)), depth=24)
+    reach(OneAnswer(CommandTracker(CONFIG)), depth=28)
 
 
 def test_answer_before_the_last_event() -> None:
     faulty = planted(
         CommandTracker,
-        ("last.eq(valid & ~is_opening & (left == 0))", "last.eq(valid & ~is_opening & (left < 2))"),
+        ("last.eq(is_read & ~is_opening & (left == 0))", "last.eq(is_read & ~is_opening & (left < 2))"),
     )
     refute(OneAnswer(faulty(CONFIG)), depth=12)
 
 
 def test_bus_error_taken_for_a_program() -> None:
-    change = ("count_read.data.program_failed | (event.failed & of_program)", "failed")
+    change = ("record.program_failed | (event.failed & of_program)", "failed")
     refute(OneAnswer(planted(CommandTracker, change)(CONFIG)), depth=12)
 
 
 def test_answered_again_while_retirement_waits() -> None:
-    faulty = planted(
-        CommandTracker, ("self.answers.valid.eq(last & ~answer_sent)", "self.answers.valid.eq(last)")
-    )
-    refute(OneAnswer(faulty(CONFIG)), depth=12)
+    change = ("with m.If(self.answers.ready):", "with m.If(self.answers.ready & self.retired.ready):")
+    refute(OneAnswer(planted(CommandTracker, change)(CONFIG)), depth=12)
+
+
+def test_tag_lent_while_the_answer_waits() -> None:
+    change = ("returned_tag=answered_tag, returned=ended", "returned_tag=tag, returned=done")
+    refute(OneAnswer(planted(CommandTracker, change)(CONFIG)), depth=16)
 
 
 def test_one_entry() -> None:

@@ -57,6 +57,14 @@ FRONTEND = (
         DECODER,
     ),
     Fault(
+        "verdict-of-the-command-before",
+        "host_if/decode.py",
+        "with m.If(checked & (~self.commands.valid | self.commands.ready)):",
+        "with m.If(parsed_valid & (~self.commands.valid | self.commands.ready)):",
+        "a command leaves in the cycle in which its checks are made, with the result of the last ones",
+        DECODER,
+    ),
+    Fault(
         "report-needs-permission-to-read",
         "host_if/decode.py",
         "one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Access.READ | Access.APPEND,",
@@ -121,6 +129,14 @@ FRONTEND = (
         TRACKER,
     ),
     Fault(
+        "tag-lent-before-its-answer-is-taken",
+        "host_if/command_tracker.py",
+        "self._lend_tags(m, returned_tag=answered_tag, returned=ended)",
+        "self._lend_tags(m, returned_tag=tag, returned=done)",
+        "a command gets the tag of one whose answer waits",
+        TRACKER,
+    ),
+    Fault(
         "interrupt-lost-while-another-is-cleared",
         "host_if/register_file.py",
         "pending.eq(pending & ~registers.written | self.completed)",
@@ -151,6 +167,14 @@ FRONTEND = (
         "self.axi.w.valid.eq(writer.w.valid & ~beats_sent)",
         "self.axi.w.valid.eq(writer.w.valid)",
         "a writer's next beats pass before their burst",
+        MUX,
+    ),
+    Fault(
+        "burst-chosen-twice",
+        "lib/write_mux.py",
+        "picks.eq((~busy | burst_sent) & ~follows &",
+        "picks.eq(~follows &",
+        "a writer has a second turn for the burst that it still offers",
         MUX,
     ),
     Fault(
