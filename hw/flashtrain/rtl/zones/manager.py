@@ -248,7 +248,7 @@ class ZoneManager(wiring.Component):
         return m
 
     def _prepare(self, m: Module, registers: _Registers) -> None:
-        """What depends on the command alone: valid from LOOKUP on."""
+        """Registers of what depends on the command alone: valid from LOOKUP on."""
         command = self.commands.payload
         stalls = self._in_flight.waits
         if self._settlement:

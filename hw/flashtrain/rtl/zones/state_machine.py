@@ -192,7 +192,7 @@ class ZoneStateMachine(wiring.Component):
             m.d.comb += self.in_use_after.eq(in_use_of_all)
 
     def _prepare(self, m: Module, prepared: _Prepared) -> None:
-        """What the checks need of the command, its stream, and the source's zone."""
+        """Inputs of the checks from the command, its stream, and the source's zone."""
         g, command = self.config.geometry, self.command
         capacity, tile_bits = g.zone_capacity, g.channel_bits + g.plane_bits
         is_update = command.operation == Operation.UPDATE

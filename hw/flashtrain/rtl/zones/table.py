@@ -49,7 +49,7 @@ class ZoneEntry(data.StructLayout):
 
 
 class Purpose(enum.Enum, shape=3):
-    """What an entry of the zone table is looked up for: a command, or from 4 on something of its own."""
+    """Purpose of a lookup in the zone table: a command, or from 4 on something of its own."""
 
     NONE = 0
     COMMAND = 1  # the command's zone
