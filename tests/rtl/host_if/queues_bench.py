@@ -296,8 +296,8 @@ async def rates_hold_at_a_distant_memory(dut):
 
 @cocotb.test()
 async def latencies(dut):
-    """2 clocks from the doorbell to the burst, 1 from the last beat to the entry, 1 from an answer to its burst,
-    and 1 from there to the first beat."""
+    """2 clocks from the doorbell to the burst, 1 from the last beat to the entry, 1 from an answer to its
+    burst, and 1 from there to the first beat."""
     bench = Bench(dut)
     bench.held = {0}
     await bench.start()

@@ -105,7 +105,7 @@ def verdict(model: ZoneModel, request: Request) -> Outcome:
 
 @cocotb.test()
 async def all_of_them(dut):
-    """The command and its stream come two clocks before the outputs, the source's zone one before the zone."""
+    """Command and stream come two clocks before the outputs, the source's zone one before the zone."""
     await start(dut, within=3_000_000, is_source=0)
     seen = set()
     for model in situations():
