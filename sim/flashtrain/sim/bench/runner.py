@@ -55,6 +55,7 @@ from flashtrain.rtl.export.icarus import portable_processes
 from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.export.tools import (
     VERILATOR_MAKE_OPTIONS,
+    including,
     tool_versions,
     verilator_binary,
     verilator_environment,
@@ -274,10 +275,15 @@ class _Verilator(cocotb_runner.Verilator):
         public.write_text("\n".join(["`verilator_config", *rules, ""]), encoding="utf-8")
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
+        # cocotb's main program beside the model, since headers take longer to read than it does to compile.
+        # A copy, whose name is the same in every clone, for ccache.
+        main = cocotb_config.share_dir / "lib" / "verilator" / "verilator.cpp"
+        verilate.remove(str(main))
+        copy = shutil.copy(main, self.build_dir / "cocotb_main.cpp")
         waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
         verilate += ["-Wno-fatal", *waived, "-CFLAGS", " ".join(CXX_OPTIONS)]
         make += [*VERILATOR_MAKE_OPTIONS, f"OPT_FAST={_OPTIMIZATION}", f"OPT_SLOW={_OPTIMIZATION}"]
-        make += [f"CXX={cxx_compiler()}", f"LINK={cxx_compiler()}"]
+        make += [f"CXX={cxx_compiler()}", f"LINK={cxx_compiler()}", including(copy.name)]
         waves = WaveFormat.VCD if self.waves else None
         levels = {**_RUNTIME, waves.runtime: "-O3"} if waves else _RUNTIME
         options = runtime_options(waves, _OPTIMIZATION)

@@ -13,6 +13,7 @@ entry of the user's cache, so that a second start takes a fraction of a second.
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,7 @@ from flashtrain.native.user_cache import UserCache, about, user_cache
 from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.export.tools import (
     VERILATOR_MAKE_OPTIONS,
+    including,
     tool_versions,
     verilator_binary,
     verilator_root,
@@ -224,7 +226,7 @@ class _ModelBuild:
         command += ["-CFLAGS", f"-include {os.path.relpath(header, objects)}"]
         # The model alone: Verilator's own library is compiled once for all.
         root = folder / "verilator"
-        targets = [f"VERILATOR_ROOT=../{root.name}", f"lib{source.prefix}.a"]
+        targets = [f"VERILATOR_ROOT=../{root.name}", f"lib{source.prefix}.a", shlex.quote(including())]
         command += [word for option in (*self._make_options, *targets) for word in ("-MAKEFLAGS", option)]
         sources = (path.relative_to(folder) for path in write_sources(self._files, folder / "src"))
         root.symlink_to(verilator_root())
