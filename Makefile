@@ -20,6 +20,8 @@ verilog: .venv/run.stamp ## write SystemVerilog, a simulation, file lists and co
 synth: .venv/synth.stamp ## area and clock of channel engines and the front end in an FPGA
 	$(BIN)/flashtrain area controller
 
+# A test run starts some thousand Pythons. Where bytecode is not to be written, each compiles its modules anew.
+test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/test.stamp ## lint, then all tests on every installed simulator
 	$(BIN)/ruff check
 	$(BIN)/pytest --numprocesses auto --dist worksteal

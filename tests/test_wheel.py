@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,12 +53,13 @@ def test_a_command_in_another_folder(installed, tmp_path, arguments, output):
 
 def test_all_files_of_the_packages_are_in_it(installed):
     """C++ sources, data files and SystemVerilog, too."""
-    expected = {
-        path.relative_to(ROOT / portion)
-        for portion in ("hw", "sim", "sw")
-        for path in (ROOT / portion / "flashtrain").rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
-    }
+    expected = {path for portion in ("hw", "sim", "sw") for path in files_of(ROOT / portion)}
     assert {path.suffix for path in expected} >= {".py", ".cpp", ".h", ".sv", ".toml", ".json"}
-    found = {path.relative_to(installed) for path in (installed / "flashtrain").rglob("*") if path.is_file()}
-    assert found == expected
+    assert set(files_of(installed)) == expected
+
+
+def files_of(folder: Path) -> Iterator[Path]:
+    """Of the package in a folder; without what Python has compiled."""
+    for path in (folder / "flashtrain").rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            yield path.relative_to(folder)
