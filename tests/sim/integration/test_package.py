@@ -12,7 +12,7 @@ from flashtrain.sim.integration.constraints import controller_constraints, perio
 ROOT = Path(__file__).parents[3]
 CORE_FIELDS = {"CAPI=2", "name", "description", "filesets", "targets"}
 TARGET_FIELDS = {"description", "filesets", "toplevel", "flow", "flow_options"}
-FILE_TYPES = {"systemVerilogSource", "cppSource", "SDC", "vlt"}
+FILE_TYPES = {"systemVerilogSource", "cppSource", "SDC", "xdc", "LPF", "vlt"}
 
 
 def generated(package):

@@ -21,7 +21,7 @@ from .systemverilog import ExportedDesign, ExportedModule
 
 _ESCAPED = re.compile(r"\\(\S+) ")
 _PLAIN = re.compile(r"(?<![\\\w$.])[A-Za-z_]\w*")
-_NO_WIDTH = re.compile(r"^  (?:wire|reg) \[-1:0\] .*;\n", re.MULTILINE)
+_NO_WIDTH = re.compile(r"^(?:  \(\* .* \*\)\n)*  (?:wire|reg) \[-1:0\] .*;\n", re.MULTILINE)
 _NOISE = re.compile(r"^ *\(\* (?:init = .*|full_case = 32'd1) \*\)\n(?= *(?:wire|reg|if)\b)", re.MULTILINE)
 _ENUMERATION = re.compile(
     r"^  \(\* enum_base_type = \"(?P<name>\w+)\" \*\)\n"

@@ -70,21 +70,30 @@ VVP ?= vvp
 BUILD = -MAKEFLAGS "CXX=$(CXX) LINK=$(CXX) PYTHON3=python3 VM_PARALLEL_BUILDS=0 CURDIR=. $(OPTIMIZATION)"
 OPTIMIZATION = OPT_FAST=-O1 OPT_SLOW=-O0
 
+# Older ones fail late, with messages that do not say why.
+VERILATOR_5 = case "$$($(VERILATOR) --version)" in *"Verilator "[0-4].*) \\
+    echo "expected Verilator 5.0 or newer: $$($(VERILATOR) --version)" >&2; exit 1;; esac
+ICARUS_11 = case "$$($(IVERILOG) -V 2>/dev/null)" in *"Verilog version "[0-9].*|*"Verilog version 10."*) \\
+    echo "expected Icarus Verilog 11 or newer: $$($(IVERILOG) -V 2>/dev/null | head -1)" >&2; exit 1;; esac
+
 .PHONY: verilator icarus lint clean
 
 verilator: obj_dir/V{bench}
 	obj_dir/V{bench}
 
 obj_dir/V{bench}: {VERILATOR_LIST} $(shell cat {SIMULATION_LIST})
+	@$(VERILATOR_5)
 	$(VERILATOR) --binary $(BUILD) -CFLAGS -std=c++20 -LDFLAGS -latomic -Wall -Wno-fatal -f {VERILATOR_LIST}
 
 icarus: {bench}.vvp
 	$(VVP) -n {bench}.vvp
 
 {bench}.vvp: $(shell cat {SIMULATION_LIST})
+	@$(ICARUS_11)
 	$(IVERILOG) -g2012 -s {bench} -o $@ -c {SIMULATION_LIST}
 
 lint:
+	@$(VERILATOR_5)
 	$(VERILATOR) --lint-only -Wall -f {VERILATOR_LIST}
 
 clean:

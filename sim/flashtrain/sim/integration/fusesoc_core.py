@@ -9,7 +9,10 @@ from .files import File, Role, of_role
 
 PATH = "flashtrain.core"
 
-_TYPES = {".sv": "systemVerilogSource", ".cpp": "cppSource", ".h": "cppSource", ".sdc": "SDC", ".vlt": "vlt"}
+_TYPES = {
+    ".sv": "systemVerilogSource", ".cpp": "cppSource", ".h": "cppSource", ".vlt": "vlt",
+    ".sdc": "SDC", ".xdc": "xdc", ".lpf": "LPF",
+}  # fmt: skip
 
 
 def core(config: FmsConfig, files: Sequence[File], top: str, bench: str) -> str:

@@ -24,7 +24,7 @@ from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
 from flashtrain.writing import write_text
 
-from . import constraints, file_lists, fusesoc_core, manifest, sim_top, testbench
+from . import board_constraints, constraints, file_lists, fusesoc_core, manifest, sim_top, testbench
 from .files import SIMULATED, File, Role, of_role
 
 DIE = "flashtrain_die"
@@ -120,6 +120,8 @@ def integration_package(
         File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles, clocks, phy)),
         *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
         File("flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(config.name, clocks)),
+        File("flashtrain.xdc", Role.CONSTRAINTS, board_constraints.xdc(config.name, clocks)),
+        File("flashtrain.lpf", Role.CONSTRAINTS, board_constraints.lpf(config.name, clocks)),
         File("flashtrain_die.sdc", Role.DIE_CONSTRAINTS, constraints.die_constraints(config)),
         File(WAIVERS, Role.WAIVERS, file_lists.waivers()),
     ]
