@@ -14,8 +14,8 @@ def with_black_boxes(texts: Mapping[str, str]) -> dict[str, str]:
     """The same files, and `BOXES`: the first instance of a module in a file is whole, all others are boxes.
 
     texts: SystemVerilog by path. A module counts if a file has its name. A box has the ports and nothing
-    inside, so widths, directions and missing pins are found at each instance. What is found inside, or on a
-    path through a module, is found at the first one. Lines keep their numbers.
+    inside, so widths, directions and missing pins are found at each instance. The first one shows the faults
+    inside of the module, and on paths through it. Lines keep their numbers.
     """
     modules = {PurePosixPath(path).stem: text for path, text in texts.items()}
     used: set[str] = set()

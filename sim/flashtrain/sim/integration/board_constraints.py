@@ -1,7 +1,7 @@
 """Constraints of a whole system with `flashtrain_axi` at its top, for Vivado (XDC) and nextpnr (LPF).
 
-Clocks and reset are what the core knows about. The places and the voltages of pins are the board's: the files
-show them as comments.
+They cover the clock domains and the reset. Places and voltages of pins depend on the board: the files show
+them as comments.
 """
 
 from flashtrain.rtl.export.clocks import Clocks
