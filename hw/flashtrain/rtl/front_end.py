@@ -8,6 +8,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import ADDRESS_BITS, MAX_STREAMS, PORTS
 
 from .channel.interface import ChannelBroadcast, ChannelInterface
+from .clocks import Clocks
 from .datapath.read_pipeline import ReadPipeline
 from .datapath.slice_writer import slice_parts
 from .datapath.write_pipeline import WritePipeline
@@ -44,10 +45,19 @@ class FrontEnd(wiring.Component):
     data_valid : Out(C)    the channel that takes `broadcast.data`
     read_data : In         of the channel with `read_chosen`
     channel_reset : Out(1)
+
+    With channels in another clock domain:
+
+    data_room : In(1)      a beat of write data may be sent in the next cycle
+    read_next : Out(C)     pulse: a head of this channel is accepted; its beats follow those of the one before
+    read_room : In(1)      a head may be accepted
+    channels_reset : In(1)    `channel_reset`, when it has arrived
+    counter_pending : In(1)   see `RegisterFile`
     """
 
-    def __init__(self, config: FmsConfig):
+    def __init__(self, config: FmsConfig, clocks: Clocks | None = None):
         self.config = config
+        self.clocks = clocks or Clocks(config.timing.clock_mhz)
         channels = config.geometry.channels
         self._registers = RegisterFile(config)
         self._sequencer = EnableSequencer()
@@ -69,12 +79,19 @@ class FrontEnd(wiring.Component):
         self._programmed = in_reset(StreamMerge(PageEvent(config), channels))
         self._stopwatch = in_reset(Stopwatch(config))
         self._counters = in_reset(Counters())
-        self._seconds = in_reset(Seconds(config.timing.clock_mhz * 1_000_000))
+        self._seconds = in_reset(Seconds(round(self.clocks.system_mhz * 1_000_000)))
         data_port = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
         queue_port = {"address_bits": config.address_bits, "data_bits": 64}
         self._queue_mux = in_reset(WriteMux(2, **queue_port))
         parts = slice_parts(config) if config.codec else 1
         self._data_guard, self._queue_guard = AxiGuard(**data_port, parts=parts), AxiGuard(**queue_port)
+        crossing = {
+            "data_room": In(1),
+            "read_next": Out(channels),
+            "read_room": In(1),
+            "channels_reset": In(1),
+            "counter_pending": In(1),
+        }
         super().__init__({
             "data": Out(Axi4Signature(**data_port)),
             "queue": Out(Axi4Signature(**queue_port)),
@@ -85,6 +102,7 @@ class FrontEnd(wiring.Component):
             "data_valid": Out(channels),
             "read_data": In(8 * config.data_bytes),
             "channel_reset": Out(1),
+            **(crossing if self.clocks.crosses else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -113,6 +131,10 @@ class FrontEnd(wiring.Component):
         self._complete(m)
         self._transfer(m)
         self._reach_channels(m)
+        if self.clocks.crosses:
+            self._wait_for_channels(m)
+        else:
+            self._have_channels(m)
         self._reset(m)
         self._configure(m)
         self._report_state(m)
@@ -196,13 +218,38 @@ class FrontEnd(wiring.Component):
             connect(m, flipped(channel.programmed), self._events.inputs[number])
             connect(m, self._events.outputs[number], self._programmed.inputs[number])
             connect(m, flipped(channel.read_head), self._heads.inputs[number])
-            connect(m, self._heads.outputs[number], read.heads[number])
             m.d.comb += [
                 channel.raw.eq(raw),
                 write.flush_done[number].eq(channel.flushed),
                 read.data_valid[number].eq(channel.read_valid),
                 channel.read_ready.eq(read.data_ready[number]),
                 channel.read_chosen.eq(read.data_chosen[number]),
+            ]
+
+    def _have_channels(self, m: Module):
+        """Channels in the same domain take and answer at once."""
+        m.d.comb += [
+            self._write.data_room.eq(1),
+            self._sequencer.arrived.eq(self.channel_reset),
+            self._registers.counter_pending.eq(0),
+        ]
+        for slice_output, head in zip(self._heads.outputs, self._read.heads, strict=True):
+            connect(m, slice_output, head)
+
+    def _wait_for_channels(self, m: Module):
+        """Channels in another domain take and answer later."""
+        m.d.comb += [
+            self._write.data_room.eq(self.data_room),
+            self._sequencer.arrived.eq(self.channels_reset),
+            self._registers.counter_pending.eq(self.counter_pending),
+        ]
+        heads = zip(self._heads.outputs, self._read.heads, strict=True)
+        for number, (slice_output, head) in enumerate(heads):
+            m.d.comb += [
+                head.payload.eq(slice_output.payload),
+                head.valid.eq(slice_output.valid & self.read_room),
+                slice_output.ready.eq(head.ready & self.read_room),
+                self.read_next[number].eq(slice_output.valid & slice_output.ready),
             ]
 
     def _reset(self, m: Module):

@@ -17,7 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--system-clock", type=above_zero, metavar="MHZ",
-        help="give the AXI ports a clock of their own, and cross to the NAND's (default: one clock)",
+        help="give front end and AXI ports a clock of their own, and cross to the NAND's at the channels "
+        "(default: one clock)",
     )  # fmt: skip
     parser.add_argument(
         "--phy",
@@ -41,8 +42,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     config = configuration(options)
     folder = options.output / config.name
-    designs = export_designs(config, lambda top: console.step(f"writing {top} of {config.name}"))
-    package = integration_package(designs, options.system_clock, options.phy)
+    designs = export_designs(
+        config, options.system_clock, lambda top: console.step(f"writing {top} of {config.name}")
+    )
+    package = integration_package(designs, options.phy)
     package.write(folder)
     if options.lint:
         console.step(f"checking {config.name}")
@@ -63,7 +66,7 @@ COMMAND = Command(
   flashtrain verilog                              preset small, to build/verilog/small
   flashtrain verilog --preset tiny --output rtl   to rtl/tiny
   flashtrain verilog --config mine.toml           to build/verilog/mine
-  flashtrain verilog --system-clock 250           AXI ports at 250 MHz, the NAND at its own clock
+  flashtrain verilog --system-clock 250           front end at 250 MHz, the channels at the NAND's clock
 """,
     add_arguments=add_arguments,
     run=run,

@@ -33,7 +33,17 @@ MANY_CHANNELS = replace(
 )
 """More channels, but the least of everything else; for long runs."""
 
-CONFIGS = {config.name: config for config in (TINY, QUICK, WIDE, MANY_CHANNELS)}
+STEADY = replace(
+    QUICK,
+    name="steady",
+    geometry=replace(QUICK.geometry, dies=2, planes=4),
+    read_pages=8,
+    read_queue=16,
+    write_sets=6,
+)
+"""The arrays keep up with the bus, so that bus or port is the bound."""
+
+CONFIGS = {config.name: config for config in (TINY, QUICK, WIDE, MANY_CHANNELS, STEADY)}
 
 _ALL = Access.READ | Access.APPEND
 

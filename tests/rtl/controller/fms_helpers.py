@@ -1,5 +1,6 @@
 """What the benches of the whole controller share."""
 
+import random
 from pathlib import Path
 
 from flashtrain.sim.bench.coverage import Coverage, Plan
@@ -18,5 +19,16 @@ COMMANDS: int = _parameters["commands"]
 COVERAGE = Coverage(Plan.read(Path(_parameters["plan"])), Path(_parameters["coverage"]))
 
 
+NAND_PERIODS_PS: list[int] = _parameters["nand_periods_ps"]
+"""Least and greatest period of the NAND's clock; none if it is the system's, of 2 ns."""
+
+
+RATES: str = _parameters["rates"]
+"""File for the figures of `rate_bench`."""
+
+
 async def begin(dut, node: NodeTable = BENCH_NODE, **options) -> Environment:
+    if NAND_PERIODS_PS:
+        options["nand_period_ps"] = random.randint(*NAND_PERIODS_PS)
+        dut._log.info("the NAND's clock has a period of %d ps", options["nand_period_ps"])
     return await Environment.start(dut, CONFIG, COVERAGE, node=node, **options)

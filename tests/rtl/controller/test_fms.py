@@ -20,9 +20,19 @@ RANDOM_COMMANDS = {Simulator.ICARUS: 45, Simulator.VERILATOR: 400}
 
 
 def run(
-    bench: str, simulator: Simulator, seed: int, config: FmsConfig, commands: int = 0, **design
+    bench: str,
+    simulator: Simulator,
+    seed: int,
+    config: FmsConfig,
+    commands: int = 0,
+    nand_periods_ps: tuple[int, ...] = (),
+    rates: Path | None = None,
+    **design,
 ) -> set[str]:
-    """Run a bench; the points of the plan that it has hit. `design`: see `bench_sources`."""
+    """Run a bench; the points of the plan that it has hit.
+
+    nand_periods_ps, rates: see `fms_helpers`. `design`: see `FmsSystem`.
+    """
     coverage = (BUILD / "coverage" / f"{bench}-{simulator.value}-{config.name}.json").resolve()
     coverage.unlink(missing_ok=True)
     run_bench(
@@ -33,6 +43,7 @@ def run(
         seed=seed,
         parameters={
             "config": config.name, "commands": commands, "plan": str(PLAN), "coverage": str(coverage),
+            "nand_periods_ps": nand_periods_ps, "rates": str(rates),
         },
     )  # fmt: skip
     return set(load(coverage))

@@ -89,6 +89,8 @@ class Bench:
         self.data: list[list[int]] = [[] for _ in CHANNELS]
         self.issued_after: dict[int, list[int]] = {}  # flushes sent by then, by number of issued jobs
         dut.flush_done.value = 0
+        dut.data_room.value = 1
+        self.busy = busy
 
     async def start(self) -> None:
         await start(self.dut)
@@ -118,10 +120,14 @@ class Bench:
                     )
 
     async def _watch(self) -> None:
+        room = True  # a cycle ago
         while True:
             await RisingEdge(self.dut.clk)
             valid = int(self.dut.data_valid.value)
             assert valid & (valid - 1) == 0, "data is for one channel at a time"
+            assert room or not valid, "a beat without room"
+            room = self.dut.data_room.value == 1
+            self.dut.data_room.value = int(random.random() < self.busy)
             if valid:
                 self.data[valid.bit_length() - 1].append(int(self.dut.data.value))
             issued = int(self.dut.issued.value)

@@ -11,7 +11,7 @@ from flashtrain.rtl.lib.forward import forward
 from flashtrain.spec import FmsConfig
 
 OF_SPLITTER = ("jobs", "pages", "flush", "flush_done", "flushed", "issued", "settled", "stalled")
-OF_FETCH = ("axi", "data_valid", "data", "arrived")
+OF_FETCH = ("axi", "data_valid", "data", "data_room", "arrived")
 
 
 class CodedWritePath(wiring.Component):

@@ -11,7 +11,7 @@ from flashtrain.rtl.layouts import StreamTable
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start, unpack
 from flashtrain.spec import preset
-from flashtrain.spec.registers import Counter, Register, State
+from flashtrain.spec.registers import ChannelCounter, Counter, Register, State, channel_counter_register
 
 CONFIG = preset(bench_parameters()["preset"])
 G = CONFIG.geometry
@@ -112,7 +112,7 @@ class Bench:
         quiet = (
             "ready", "fatal", "idle", "recovering", "completed", "counters__value",
             "channel_counters__value",
-            "zone_wear", "sequence", "second",
+            "counter_pending", "zone_wear", "sequence", "second",
         )  # fmt: skip
         generations = {f"generation__{stream}": 100 + stream for stream in range(8)}
         await start(self.dut, **{name: 0 for name in quiet}, **generations)
@@ -378,7 +378,7 @@ async def the_time_goes_on_from_what_was_written(dut):
 @cocotb.test()
 async def a_read_takes_seven_cycles_and_a_write_one(dut):
     inputs = "awaddr awprot awvalid wdata wstrb wvalid bready araddr arprot arvalid rready".split()
-    await start(dut, **{f"bus__{name}": 0 for name in inputs})
+    await start(dut, counter_pending=0, **{f"bus__{name}": 0 for name in inputs})
     dut.bus__rready.value = 1
     dut.bus__arvalid.value = 1
     await RisingEdge(dut.clk)
@@ -396,3 +396,21 @@ async def a_read_takes_seven_cycles_and_a_write_one(dut):
     dut.bus__awvalid.value = dut.bus__wvalid.value = 0
     await RisingEdge(dut.clk)
     assert dut.enable.value == 1 and dut.bus__bvalid.value == 1
+
+
+@cocotb.test()
+async def a_channel_counter_is_waited_for(dut):
+    bench = Bench(dut)
+    await bench.start()
+    dut.channel_counters__value.value = dut.counters__value.value = 1
+    dut.counter_pending.value = 1
+    counter = cocotb.start_soon(bench.read(channel_counter_register(ChannelCounter.PROGRAMS)))
+    for _ in range(random.randint(20, 40)):
+        await RisingEdge(dut.clk)
+        assert dut.bus__rvalid.value == 0
+    assert dut.channel_counters__sample.value == 1
+    dut.channel_counters__value.value = 7
+    dut.counter_pending.value = 0
+    assert await counter == 7
+    await bench.read(Register.STATE)
+    assert dut.channel_counters__sample.value == 0

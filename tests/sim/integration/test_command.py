@@ -30,3 +30,12 @@ def test_a_wrong_clock(clock, capsys):
         main(["verilog", "--system-clock", clock])
     assert error.value.code == 2
     assert "--system-clock: expected a number above 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("clock", ["0.5", "5001"])
+def test_a_clock_that_cannot_be(clock, capsys, tmp_path):
+    """In one line, before anything is built."""
+    assert main(["verilog", "--system-clock", clock, "--output", str(tmp_path / "out")]) == 2
+    printed = capsys.readouterr()
+    assert printed.err == f"flashtrain verilog: system clock: {clock} MHz; expected 1 to 5,000 MHz\n"
+    assert not printed.out and not (tmp_path / "out").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from flashtrain.rtl.export.clocks import Clocks
+from flashtrain.rtl.clocks import Clocks
 from flashtrain.sim.integration.constraints import controller_constraints, period
 
 ROOT = Path(__file__).parents[3]

@@ -41,9 +41,9 @@ def test_the_makefile_on_icarus(folder):
     assert printed in make(folder, "icarus")
 
 
-def test_the_makefile_on_verilator(designs, tmp_path):
+def test_the_makefile_on_verilator(two_clocks, tmp_path):
     """With two clock domains and a PHY, and lint; the page's bench has neither."""
-    integration_package(designs, system_mhz=250.0, phy=True).write(tmp_path)
+    integration_package(two_clocks, phy=True).write(tmp_path)
     fast_to_compile = "OPTIMIZATION=OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
     output = make(tmp_path, "verilator", f"VERILATOR={verilator_command()}", fast_to_compile)
     assert PASSED in output
@@ -51,9 +51,9 @@ def test_the_makefile_on_verilator(designs, tmp_path):
 
 
 @NO_ICARUS
-@pytest.mark.parametrize("options", [{"system_mhz": 250.0}, {"phy": True}], ids=["two clocks", "phy"])
-def test_an_option_on_icarus(options, designs, tmp_path):
-    integration_package(designs, **options).write(tmp_path)
+@pytest.mark.parametrize(("name", "phy"), [("two_clocks", False), ("designs", True)])
+def test_an_option_on_icarus(name, phy, request, tmp_path):
+    integration_package(request.getfixturevalue(name), phy).write(tmp_path)
     assert PASSED in make(tmp_path, "icarus")
 
 

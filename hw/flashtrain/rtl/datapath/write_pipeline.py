@@ -42,6 +42,7 @@ class WriteFetch(wiring.Component):
     axi : Out(ReadPort)
     data_valid : Out(channels)   one-hot: the channel that `data` is for
     data : Out(16 * channels)
+    data_room : In(1)            a beat may be sent in the next cycle
     arrived : Out(stream(PageEvent))  a page is in SRAM; failed after an error of the tensor buffer
     busy : Out(1)                a beat is transferred
     starved : Out(1)             a page waits for a beat of the tensor buffer
@@ -63,6 +64,7 @@ class WriteFetch(wiring.Component):
             "axi": Out(ReadPort(address_bits=config.address_bits, data_bits=bits)),
             "data_valid": Out(config.geometry.channels),
             "data": Out(bits),
+            "data_room": In(1),
             "arrived": Out(stream.Signature(PageEvent(config))),
             "busy": Out(1),
             "starved": Out(1),
@@ -114,7 +116,7 @@ class WriteFetch(wiring.Component):
         if config.codec:
             encodes, free = route.payload.encode, self._encode(m, route, events.input.ready)
         m.d.comb += [
-            beat.ready.eq(route.valid & free),
+            beat.ready.eq(route.valid & free & (self.data_room | encodes)),
             self.busy.eq(beat.valid & beat.ready),
             self.starved.eq(route.valid & ~beat.valid),
             route.ready.eq(self.busy & last_beat),
@@ -139,16 +141,17 @@ class WriteFetch(wiring.Component):
         config, beat, encodes = self.config, self.axi.r, route.payload.encode
         m.submodules.encoded_routes = pages = Queue(config.geometry.channel_bits, PAGES_ENCODED)
         beats = Signal(range(config.page_beats))
-        pending = pages.output.valid
+        pending, moves = pages.output.valid, Signal()
         m.d.comb += [
             pages.input.valid.eq(self.encoded_page),
             pages.input.payload.eq(self.encoded_channel),
-            pages.output.ready.eq(self.encoded.valid & (beats == config.page_beats - 1)),
-            self.encoded.ready.eq(pending),
+            pages.output.ready.eq(moves & (beats == config.page_beats - 1)),
+            self.encoded.ready.eq(pending & self.data_room),
+            moves.eq(self.encoded.valid & self.encoded.ready),
             self.to_encoder.valid.eq(beat.valid & route.valid & encodes),
             self.to_encoder.payload.eq(beat.payload.data),
         ]
-        with m.If(self.encoded.valid & pending):
+        with m.If(moves):
             m.d.sync += [
                 beats.eq(beats + 1),
                 self.data.eq(self.encoded.payload),
@@ -171,7 +174,7 @@ class WritePipeline(wiring.Component):
     -------
     jobs : In(stream(WriteJob))
     axi : Out(ReadPort)                     the data port's reading side
-    pages, data_valid, data, flush, flush_done   to the channels, see `WriteSplitter`, `WriteFetch`
+    pages, data_valid, data, data_room, flush, flush_done   to the channels, see `WriteSplitter`, `WriteFetch`
     arrived : Out(stream(PageEvent))        pages in SRAM, all of them, and flushes done
     issued : Out(SEQUENCE_BITS)             jobs whose pages are all allocated
     settled : Out(stream(Settled))          with a codec, see `WriteSplitter`
@@ -187,6 +190,7 @@ class WritePipeline(wiring.Component):
             "pages": Out(stream.Signature(WritePage(config))).array(channels),
             "data_valid": Out(channels),
             "data": Out(bits),
+            "data_room": In(1),
             "flush": Out(stream.Signature(STREAM_BITS)).array(channels),
             "flush_done": In(channels),
             "arrived": Out(stream.Signature(PageEvent(config))),
@@ -211,6 +215,7 @@ class WritePipeline(wiring.Component):
         m.d.comb += [
             self.data_valid.eq(fetch.data_valid),
             self.data.eq(fetch.data),
+            fetch.data_room.eq(self.data_room),
             splitter.flush_done.eq(self.flush_done),
             self.issued.eq(splitter.issued),
             self.page_appended.eq(splitter.placed),

@@ -24,13 +24,14 @@ from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
 from flashtrain.rtl.export.origins import Origin, origins
+from flashtrain.rtl.export.synchronisers import SYNCHRONISERS
 from flashtrain.rtl.export.tools import (
     tool_versions,
     verilator_binary,
     verilator_environment,
 )
 from flashtrain.rtl.export.yosys import run_yosys
-from flashtrain.rtl.lib.shared import ExportError, SharedModule, leaf_ports
+from flashtrain.rtl.lib.shared import ExportError, SharedModule, clock_ports, leaf_ports
 from flashtrain.spec.errors import ToolError
 
 UNAVOIDABLE_WARNINGS = (
@@ -43,6 +44,10 @@ UNAVOIDABLE_WARNINGS = (
     "WIDTHTRUNC",
 )
 """Classes of Verilator warnings that generated text cannot avoid. Every other warning is an error."""
+
+
+_Ports = Mapping[str, tuple[Value, PortDirection]]
+"""Ports by name."""
 
 
 @dataclass(frozen=True)
@@ -116,17 +121,18 @@ class LintError(ToolError):
     """Verilator warns about the text."""
 
 
-def export_design(top: wiring.Component, name: str) -> ExportedDesign:
+def export_design(top: wiring.Component, name: str, domains: Iterable[str] = ("sync",)) -> ExportedDesign:
     """Write `top` as module `name`, and each component under a `SharedModule` as a module of its own.
 
-    Every module has ports `clk` and `rst` (domain `sync`; the reset is synchronous and active high) beside
-    its leaf ports.
+    domains: those that `top` uses. Every module has a clock and a reset for each of its domains beside its
+    leaf ports: `clk` and `rst` for `sync`, else `<domain>_clk` and `<domain>_rst`. The resets are synchronous
+    and active high.
 
     Raises `ExportError` if one name stands for two components.
     """
-    modules = [
-        _export_module(component, fragment, module) for module, component, fragment in _modules(top, name)
-    ]
+    modules = (
+        _write_fragment(fragment, ports, module) for module, fragment, ports in _modules(top, name, domains)
+    )
     return ExportedDesign(name, tuple(modules))
 
 
@@ -142,11 +148,7 @@ def to_rtlil(top: wiring.Component, name: str) -> dict[str, str]:
     Raises `ExportError` if one name stands for two components.
     """
     texts = {}
-    for module, component, fragment in _modules(top, name):
-        sync = ClockDomain("sync")
-        fragment.add_domains(sync)
-        ports = {"clk": (sync.clk, PortDirection.Input), "rst": (sync.rst, PortDirection.Input)}
-        ports |= _leaf_directions(component)
+    for module, fragment, ports in _modules(top, name, ["sync"]):
         texts[module], _names = rtlil.convert_fragment(fragment, ports, module, emit_src=False)
     return texts
 
@@ -170,16 +172,20 @@ def lint(
         raise LintError(f"{top} is not lint-clean:\n{done.stderr.strip()}")
 
 
-def _modules(top: wiring.Component, name: str) -> Iterator[tuple[str, wiring.Component, Fragment]]:
-    """Name, component and elaborated text of `top`, as module `name`, and of each shared module below it."""
+def _modules(
+    top: wiring.Component, name: str, domains: Iterable[str]
+) -> Iterator[tuple[str, Fragment, _Ports]]:
+    """Name, elaborated text and ports of `top`, as module `name`, and of each shared module below it."""
     found: dict[str, wiring.Component] = {name: top}
+    domains_of = {name: tuple(domains)}
     pending = [name]
     while pending:
         module = pending.pop()
-        fragment = Fragment.get(found[module], None)
+        fragment = Fragment.get(found[module], SYNCHRONISERS)
         for shared in _shared_modules(fragment):
             if shared.module_name not in found:
                 found[shared.module_name] = shared.component
+                domains_of[shared.module_name] = tuple(shared.domains)
                 pending.append(shared.module_name)
             component = found[shared.module_name]
             if component is not shared.component:
@@ -188,7 +194,8 @@ def _modules(top: wiring.Component, name: str) -> Iterator[tuple[str, wiring.Com
                     f"{type(component).__name__} and {type(shared.component).__name__}: "
                     f"give one and the same object to each SharedModule of that name"
                 )
-        yield module, found[module], fragment
+        clocks = {domain: ClockDomain(domain) for domain in domains_of[module]}
+        yield module, fragment, _with_clocks(fragment, _leaf_directions(found[module]), clocks)
 
 
 def _shared_modules(fragment: Fragment) -> Iterator[SharedModule]:
@@ -200,48 +207,38 @@ def _shared_modules(fragment: Fragment) -> Iterator[SharedModule]:
         yield from _shared_modules(child)
 
 
-def _leaf_directions(component: wiring.Component) -> dict[str, tuple[Value, PortDirection]]:
+def _leaf_directions(component: wiring.Component) -> _Ports:
     return {
         port: (value, PortDirection.Input if flow == wiring.In else PortDirection.Output)
         for port, flow, value in leaf_ports(component)
     }
 
 
-def _export_module(component: wiring.Component, fragment: Fragment, name: str) -> ExportedModule:
-    return export_fragment(fragment, _leaf_directions(component), name)
-
-
 def export_fragment(
     fragment: Fragment,
-    ports: Mapping[str, tuple[Value, PortDirection]],
+    ports: _Ports,
     name: str,
     clock: ClockDomain | None = None,
 ) -> ExportedModule:
     """Write an elaborated fragment as module `name`; `clk` and `rst` are those of `clock`, or of `sync`."""
-    clock = clock or ClockDomain("sync")
-    return _write_fragment(fragment, ports, name, {"": clock})
+    return _write_fragment(
+        fragment, _with_clocks(fragment, ports, {"sync": clock or ClockDomain("sync")}), name
+    )
 
 
-def export_with_domains(component: wiring.Component, name: str, domains: Iterable[str]) -> ExportedDesign:
-    """Write a component that uses these domains, without shared modules: `<domain>_clk`, `<domain>_rst`."""
-    fragment = Fragment.get(component, None)
-    clocks = {f"{domain}_": ClockDomain(domain) for domain in domains}
-    return ExportedDesign(name, (_write_fragment(fragment, _leaf_directions(component), name, clocks),))
-
-
-def _write_fragment(
-    fragment: Fragment,
-    ports: Mapping[str, tuple[Value, PortDirection]],
-    name: str,
-    clocks: Mapping[str, ClockDomain],
-) -> ExportedModule:
-    """Write it with these domains, each by the prefix of its ports."""
-    fragment.add_domains(*clocks.values())
+def _with_clocks(fragment: Fragment, ports: _Ports, domains: Mapping[str, ClockDomain]) -> _Ports:
+    """Give the fragment these domains; its ports, and before them the clock and the reset of each domain, by
+    the name that the domain has outside.
+    """
     own: dict[str, tuple[Value, PortDirection]] = {}
-    for prefix, clock in clocks.items():
-        own[f"{prefix}clk"] = clock.clk, PortDirection.Input
-        own[f"{prefix}rst"] = clock.rst, PortDirection.Input
-    ports = {**own, **ports}
+    for name, domain in domains.items():
+        fragment.add_domains(domain)
+        for port, signal in zip(clock_ports(name), (domain.clk, domain.rst), strict=True):
+            own[port] = signal, PortDirection.Input
+    return {**own, **ports}
+
+
+def _write_fragment(fragment: Fragment, ports: _Ports, name: str) -> ExportedModule:
     design = fragment.prepare(ports=ports, hierarchy=(name,))
     rtlil_text, _names = rtlil.convert_fragment(design, ports, name, emit_src=False)
     header = f"// Module {name} of flashtrain {version('flashtrain')}. Generated: do not edit.\n"

@@ -33,6 +33,7 @@ class RegisterBus(wiring.Component):
     read_address : Out      in bytes; held for `SETTLE_CYCLES` before `read`
     read_data : In(32)
     read_known : In(1)      there is a register
+    read_pending : In(1)    `read_data` is not there yet: `read` waits
     """
 
     def __init__(self, address_bits: int):
@@ -47,6 +48,7 @@ class RegisterBus(wiring.Component):
             "read_address": Out(address_bits),
             "read_data": In(32),
             "read_known": In(1),
+            "read_pending": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -83,8 +85,9 @@ class RegisterBus(wiring.Component):
                     ]
                     m.next = "SETTLE"
             with m.State("SETTLE"):
-                m.d.sync += settle.eq(settle - 1)
-                with m.If(settle == 0):
+                with m.If(settle != 0):
+                    m.d.sync += settle.eq(settle - 1)
+                with m.Elif(~self.read_pending):
                     m.next = "READ"
             with m.State("READ"):
                 m.d.comb += self.read.eq(1)

@@ -10,6 +10,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import (
     ADDRESS_BITS,
+    CHANNEL_COUNTER_BASE,
     ID_VALUE,
     MAX_STREAMS,
     PORTS,
@@ -57,7 +58,8 @@ class RegisterFile(wiring.Component):
 
     The high half of a counter is the one that belongs to the counter whose low half was read last.
 
-    Latency: a write takes effect after 1 cycle, a read is answered after 7.
+    Latency: a write takes effect after 1 cycle, a read is answered after 7; of a channel's counter when it is
+    no longer pending.
 
     Members
     -------
@@ -72,6 +74,7 @@ class RegisterFile(wiring.Component):
     irq : Out(1)                              an interrupt is pending and not masked
     counters : Out(CounterPort)               of the front end
     channel_select : Out, channel_counters : Out(CounterPort)   of the selected channel
+    counter_pending : In(1)                   `sample` is high, and its value is not there yet
     zone_select, zone_wear                    erases of physical zones
     sequence : In(32)                         SEQUENCE
     time : Out(32)                            TIME
@@ -101,6 +104,7 @@ class RegisterFile(wiring.Component):
             "counters": Out(CounterPort(len(Counter), COUNTER_BITS)),
             "channel_select": Out(range(g.channels)),
             "channel_counters": Out(CounterPort(len(ChannelCounter), CHANNEL_COUNTER_BITS)),
+            "counter_pending": In(1),
             "zone_select": Out(range(g.zones)),
             "zone_wear": In(PageIdentity.wear.width),
             "sequence": In(PageIdentity.sequence.width),
@@ -241,14 +245,19 @@ class RegisterFile(wiring.Component):
 
         high = Signal(32)
         low_addresses = {}
+        # Channels may be in another clock, so they are asked for their own counters alone.
+        of_channel = (bus.read_address - CHANNEL_COUNTER_BASE)[: len(bus.read_address)]
+        own, channels = self.counters, self.channel_counters
+        m.d.comb += [
+            own.sample.eq(bus.reading),
+            channels.sample.eq(bus.reading & (of_channel < 8 * len(ChannelCounter))),
+            bus.read_pending.eq(self.counter_pending),
+        ]
         for port, addresses in (
-            (self.counters, [counter_register(counter) for counter in Counter]),
-            (self.channel_counters, [channel_counter_register(counter) for counter in ChannelCounter]),
+            (own, [counter_register(counter) for counter in Counter]),
+            (channels, [channel_counter_register(counter) for counter in ChannelCounter]),
         ):
-            m.d.comb += [
-                port.select.eq((bus.read_address - addresses[0]) >> 3),
-                port.sample.eq(bus.reading),
-            ]
+            m.d.comb += port.select.eq((bus.read_address - addresses[0]) >> 3)
             for address in addresses:
                 low_addresses[address] = port.value
                 registers.reads[address] = port.value[:32]

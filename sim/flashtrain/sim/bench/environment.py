@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 
 import cocotb
 import numpy as np
-from cocotb.triggers import Event, Lock, SimTimeoutError, Timer, ValueChange, with_timeout
+from cocotb.clock import Clock
+from cocotb.triggers import Event, Lock, RisingEdge, SimTimeoutError, Timer, ValueChange, with_timeout
 from cocotb.utils import get_sim_time
 
 from flashtrain.host.queues.entries import CompletionEntry, raw_entry
@@ -75,6 +76,16 @@ def _fit_new_dies(dut, config: FmsConfig) -> bool:
     return True
 
 
+async def _run_nand_clock(dut, period_ps: int) -> None:
+    """From a random phase on, and out of reset after some cycles."""
+    dut.nand_rst.value = 1
+    await Timer(random.randint(1, period_ps), "ps")
+    Clock(dut.nand_clk, period_ps, "ps", impl="gpi", period_high=period_ps // 2).start()
+    for _ in range(4):
+        await RisingEdge(dut.nand_clk)
+    dut.nand_rst.value = 0
+
+
 class Environment:
     """One simulated device under a host that checks everything.
 
@@ -117,11 +128,14 @@ class Environment:
         node: NodeTable = SINGLE_NODE,
         entries: int | dict[Port, int] = 32,
         enable: bool = True,
+        nand_period_ps: int = 0,
     ) -> "Environment":
-        """Reset the design, configure and enable it."""
+        """Reset the design, configure and enable it. nand_period_ps: of the NAND's own clock."""
         entries = entries if isinstance(entries, dict) else dict.fromkeys(Port, entries)
         env = cls(dut, config, coverage, node, entries)
         new_dies = _fit_new_dies(dut, config)
+        if nand_period_ps:
+            cocotb.start_soon(_run_nand_clock(dut, nand_period_ps))
         await start(dut, within=1_000_000_000)  # each command has a limit of its own
         cocotb.start_soon(env._watch_violations())
         for port in Port:

@@ -4,9 +4,9 @@
 from pathlib import Path
 
 from amaranth import ClockSignal, Const, Instance, ResetSignal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
+from flashtrain.rtl.controller import clock_domains
 from flashtrain.sim.bench.runner import Simulator
 from flashtrain.sim.bench.system import FmsSystem
 from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES
@@ -33,20 +33,19 @@ _LITE = {
 class FmsBench(FmsSystem):
     """A `FmsSystem` whose AXI ports are watched. NAND pins are signals of its module: a bench sees them.
 
+    system: see `FmsSystem`.
+
     Members, beside those of `FmsSystem`, for each port p of data, queue and registers
     -------
     p_violations : Out(32)       breaches of the AXI protocol so far
     p_reads, p_writes : Out(32)  bursts under way
     """
 
-    def __init__(self, config: FmsConfig, *, bad_block: int | None = None, bad_planes: int = 0):
-        self.config = config
-        self.bad_block = bad_block
-        self.bad_planes = bad_planes
+    def __init__(self, config: FmsConfig, **system):
         watched = {
             f"{port}_{what}": Out(32) for port in _AXI_PORTS for what in ("violations", "reads", "writes")
         }
-        wiring.Component.__init__(self, {**FmsSystem(config).signature.members, **watched})
+        super().__init__(config, watched=watched, **system)
 
     def elaborate(self, platform):
         m = super().elaborate(platform)
@@ -66,17 +65,14 @@ class FmsBench(FmsSystem):
         return m
 
 
-def bench_sources(
-    config: FmsConfig, simulator: Simulator, *, bad_block: int | None = None, bad_planes: int = 0
-) -> list[Path]:
+def bench_sources(config: FmsConfig, simulator: Simulator, **system) -> list[Path]:
     """All sources of the bench's design for this simulator; the top module is :data:`TOP`.
 
-    bad_block, bad_planes: this block fails to program and to erase on these planes (a bit each) of every die.
+    system: see `FmsSystem`.
     """
+    bench = FmsBench(config, **system)
     exported = exported_sources(
-        lambda: FmsBench(config, bad_block=bad_block, bad_planes=bad_planes),
-        TOP,
-        f"{config!r} {bad_block} {bad_planes}",
+        lambda: bench, TOP, f"{config!r} {system!r}", domains=clock_domains(bench.clocks)
     )
     nand = [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     return [*exported, AXI_CHECKER, *nand]

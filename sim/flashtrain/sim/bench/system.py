@@ -1,10 +1,14 @@
 """The simulated system: the controller and everything behind its NAND pins."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.clocks import Clocks
+from flashtrain.rtl.controller import Controller, clock_domains
 from flashtrain.rtl.lib.axi import Axi4LiteSignature, Axi4Signature
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule
@@ -16,7 +20,8 @@ from flashtrain.spec.registers import ADDRESS_BITS
 class FmsSystem(wiring.Component):
     """A controller with dies, arrays and checkers on its pins; the bench drives the other side.
 
-    bad_block, bad_planes: see `NandChannel`.
+    `clocks`: frequencies, see `Controller`. bad_block, bad_planes: see `NandChannel`. watched: more members
+    of a subclass.
 
     Members
     -------
@@ -24,8 +29,17 @@ class FmsSystem(wiring.Component):
     violations : Out(32)   breaches of the NAND protocol so far, by arrays and checkers
     """
 
-    def __init__(self, config: FmsConfig, *, bad_block: int | None = None, bad_planes: int = 0):
+    def __init__(
+        self,
+        config: FmsConfig,
+        *,
+        clocks: Clocks | None = None,
+        bad_block: int | None = None,
+        bad_planes: int = 0,
+        watched: Mapping[str, wiring.Member] = MappingProxyType({}),
+    ):
         self.config = config
+        self.clocks = clocks or Clocks(config.timing.clock_mhz)
         self.bad_block = bad_block
         self.bad_planes = bad_planes
         super().__init__({
@@ -34,21 +48,28 @@ class FmsSystem(wiring.Component):
             "registers": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
             "irq": Out(1),
             "violations": Out(32),
+            **watched,
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.fms = fms = SharedModule(Controller(self.config), "flashtrain_controller")
+        domains = clock_domains(self.clocks)
+        m.submodules.fms = fms = SharedModule(
+            Controller(self.config, self.clocks), "flashtrain_controller",
+            domains={domain: domain for domain in domains},
+        )  # fmt: skip
         forward(m, fms, self, ("data", "queue", "registers", "irq"))
 
         # Cycles since the simulation began; they stamp messages and events.
         cycle = Signal(64, reset_less=True)
-        m.d.sync += cycle.eq(cycle + 1)
+        m.d[domains[-1]] += cycle.eq(cycle + 1)
 
         nand = NandChannel(self.config, bad_block=self.bad_block, bad_planes=self.bad_planes)
         violations = 0
         for number in range(self.config.geometry.channels):
-            m.submodules[f"nand_{number}"] = channel = SharedModule(nand, "flashtrain_nand_channel")
+            m.submodules[f"nand_{number}"] = channel = SharedModule(
+                nand, "flashtrain_nand_channel", domains={"sync": domains[-1]}
+            )
             connect(m, fms.nand[number], channel.bus)
             m.d.comb += [channel.cycle.eq(cycle), channel.channel.eq(number)]
             violations += channel.violations

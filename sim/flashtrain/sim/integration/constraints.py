@@ -1,6 +1,6 @@
 """Timing constraints as SDC: clock domains, resets, and the divided clock of a die."""
 
-from flashtrain.rtl.export.clocks import Clocks
+from flashtrain.rtl.clocks import Clocks
 from flashtrain.spec import FmsConfig
 
 
@@ -10,7 +10,7 @@ def controller_constraints(name: str, clocks: Clocks) -> str:
 # Clocks of flashtrain_axi, {name}. Generated: do not edit.
 # Delays of the pins depend on the board and on the PHY, so they are not here.
 
-create_clock -name aclk -period {period(clocks.axi_mhz)} [get_ports aclk]
+create_clock -name aclk -period {period(clocks.system_mhz)} [get_ports aclk]
 {_crossing(clocks) if clocks.crosses else ""}
 # Both registers of a synchroniser take the release of the reset; its assertion has no clock.
 set_false_path -from [get_ports aresetn]
@@ -18,12 +18,13 @@ set_false_path -from [get_ports aresetn]
 
 
 def _crossing(clocks: Clocks) -> str:
-    bound = period(max(clocks.axi_mhz, clocks.nand_mhz))
+    bound = period(max(clocks.system_mhz, clocks.nand_mhz))
     return f"""\
 create_clock -name nand_clk -period {period(clocks.nand_mhz)} [get_ports nand_clk]
 
-# All paths between the clocks are Gray pointers, words of FIFOs and single bits. A Gray pointer is right if
-# its bits arrive within one period of the clock that they leave; the shorter period is the bound of all.
+# All paths between the clocks are Gray pointers, words of FIFOs, payloads that a bit announces, and single
+# bits. A Gray pointer is right if its bits arrive within one period of the clock that they leave; a word and
+# a payload are taken two edges after their pointer or bit. The shorter period is the bound of all.
 # Vivado needs -datapath_only with each set_max_delay, or it counts the skew between the clocks, too.
 # set_clock_groups -asynchronous would remove the bound, so it is not here.
 set_max_delay {bound} -from [get_clocks aclk] -to [get_clocks nand_clk]

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 
-from flashtrain.rtl.export.clocks import Clocks
+from flashtrain.rtl.clocks import Clocks
+from flashtrain.rtl.controller import clock_domains
 from flashtrain.rtl.export.inventory import MemoryUse
 from flashtrain.rtl.export.pins import Bundle, Protocol
 from flashtrain.rtl.export.systemverilog import ExportedDesign
 from flashtrain.rtl.export.tools import tool_versions
+from flashtrain.rtl.lib.shared import clock_ports
 from flashtrain.spec import FmsConfig
 
 from .files import File
@@ -55,10 +57,14 @@ def manifest(
 def _clocks(config: FmsConfig, clocks: Clocks) -> list[dict[str, object]]:
     mhz = clocks.nand_mhz
     wrapper = [
-        ("aclk", clocks.axi_mhz, "AXI ports and interrupt" if clocks.crosses else "all of the controller")
+        (
+            "aclk",
+            clocks.system_mhz,
+            "AXI ports, interrupt and front end" if clocks.crosses else "all of the controller",
+        )
     ]
     if clocks.crosses:
-        wrapper.append(("nand_clk", mhz, "controller and NAND pins; asynchronous to aclk"))
+        wrapper.append(("nand_clk", mhz, "channel engines and NAND pins; asynchronous to aclk"))
     return [
         *(
             {"port": port, "module": "flashtrain_axi", "mhz": frequency, "purpose": purpose}
@@ -86,22 +92,18 @@ def _resets(clocks: Clocks) -> list[dict[str, object]]:
             "release": "synchronised inside",
             "clock": ", ".join(dict.fromkeys(("aclk", clocks.nand_port))),
         },
-        {
-            "port": "rst",
-            "module": "flashtrain",
-            "active": "high",
-            "assertion": "synchronous",
-            "release": "synchronous",
-            "clock": "clk",
-        },
-        {
-            "port": "rst",
-            "module": "flashtrain_die",
-            "active": "high",
-            "assertion": "synchronous",
-            "release": "synchronous",
-            "clock": "clk",
-        },
+        *(
+            {
+                "port": reset,
+                "module": module,
+                "active": "high",
+                "assertion": "synchronous",
+                "release": "synchronous",
+                "clock": clock,
+            }
+            for module, domains in (("flashtrain", clock_domains(clocks)), ("flashtrain_die", ("sync",)))
+            for clock, reset in map(clock_ports, domains)
+        ),
     ]
 
 

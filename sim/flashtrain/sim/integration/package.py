@@ -1,25 +1,24 @@
 """Everything that `flashtrain verilog` writes for a configuration.
 
-package = integration_package(preset("tiny"))
+package = integration_package(export_designs(preset("tiny")))
 package.write(Path("build/verilog/tiny"))
 package.check()       # Verilator's lint
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from amaranth.lib import wiring
 
-from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.clocks import Clocks
+from flashtrain.rtl.controller import Controller, clock_domains
 from flashtrain.rtl.export import axi_wrapper, pins
 from flashtrain.rtl.export.black_boxes import with_black_boxes
-from flashtrain.rtl.export.clocks import Clocks
 from flashtrain.rtl.export.inventory import MemoryUse, memories
 from flashtrain.rtl.export.readable import readable
-from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, export_with_domains, lint
-from flashtrain.rtl.lib.axi_crossing import DOMAINS, AxiCrossing
+from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, lint
 from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
 from flashtrain.writing import write_text
@@ -68,44 +67,44 @@ class IntegrationPackage:
 
 @dataclass(frozen=True)
 class Designs:
-    """The elaborated designs, the same for all options: the controller and the NAND packages of a channel."""
+    """The elaborated designs: controller, and NAND packages of a channel. Only the system's clock changes
+    them, no other option.
+    """
 
     config: FmsConfig
+    clocks: Clocks
     controller: ExportedDesign
     nand: ExportedDesign
     memories: tuple[MemoryUse, ...]
 
 
-def export_designs(config: FmsConfig, step: Callable[[str], None] = lambda top: None) -> Designs:
-    """Elaborate and write; `step` is called with the name of each design."""
+def export_designs(
+    config: FmsConfig, system_mhz: float | None = None, step: Callable[[str], None] = lambda top: None
+) -> Designs:
+    """Elaborate and write; `step` is called with the name of each design.
 
-    def export(name: str, component: wiring.Component) -> ExportedDesign:
+    system_mhz: clock of the front end and the AXI ports, if they have one of their own.
+    """
+    clocks = Clocks(config.timing.clock_mhz, system_mhz)
+
+    def export(name: str, component: wiring.Component, domains: Iterable[str] = ("sync",)) -> ExportedDesign:
         step(name)
-        return readable(export_design(component, name))
+        return readable(export_design(component, name, domains))
 
     return Designs(
         config,
-        export(CONTROLLER, Controller(config)),
+        clocks,
+        export(CONTROLLER, Controller(config, clocks), clock_domains(clocks)),
         export("flashtrain_nand_channel", NandChannel(config)),
-        tuple(memories(Controller(config))),
+        tuple(memories(Controller(config, clocks))),
     )
 
 
-def integration_package(
-    designs: Designs, system_mhz: float | None = None, phy: bool = False
-) -> IntegrationPackage:
-    """The export of a configuration.
-
-    system_mhz: clock of the AXI ports, if it is not the NAND's.
-    phy: the simulation has ONFI's pins at double data rate.
-    """
-    config = designs.config
+def integration_package(designs: Designs, phy: bool = False) -> IntegrationPackage:
+    """The export of a configuration. phy: the simulation has ONFI's pins at double data rate."""
+    config, clocks = designs.config, designs.clocks
     bundles = pins.bundles(config)
-    clocks = Clocks(config.timing.clock_mhz, system_mhz)
-    crossings = _crossings(config) if clocks.crosses else []
     rtl = _children_first(designs.controller.files)
-    for crossing in crossings:
-        rtl |= crossing.files
     rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)
     models = _children_first(designs.nand.files)
     die = models.pop(f"{DIE}.sv")
@@ -135,17 +134,9 @@ def integration_package(
     lists = file_lists.file_lists(files, testbench.TOP)
     lists[fusesoc_core.PATH] = fusesoc_core.core(config, files, axi_wrapper.TOP, testbench.TOP)
     lists[manifest.PATH] = manifest.manifest(
-        config, clocks, files, tops, bundles, (designs.controller, *crossings, designs.nand), designs.memories
+        config, clocks, files, tops, bundles, (designs.controller, designs.nand), designs.memories
     )
     return IntegrationPackage(tuple(files), lists, tops)
-
-
-def _crossings(config: FmsConfig) -> list[ExportedDesign]:
-    """The modules between the clock domains, one for each AXI port."""
-    return [
-        readable(export_with_domains(AxiCrossing(signature), f"flashtrain_{port}_crossing", DOMAINS))
-        for port, signature in pins.axi_signatures(config).items()
-    ]
 
 
 def _children_first(texts: dict[str, str]) -> dict[str, str]:

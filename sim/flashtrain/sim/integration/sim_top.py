@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from flashtrain.rtl.clocks import Clocks
 from flashtrain.rtl.export.axi_wrapper import connections, port_list, reset_release
-from flashtrain.rtl.export.clocks import Clocks
 from flashtrain.rtl.export.pins import Bundle, Pin, Protocol
 
 TOP = "flashtrain_sim"

@@ -7,8 +7,8 @@ code makes the register values and the submission entries.
 from collections.abc import Iterator, Sequence
 
 from flashtrain.host.queues.entries import Command
+from flashtrain.rtl.clocks import Clocks
 from flashtrain.rtl.export.axi_wrapper import connections
-from flashtrain.rtl.export.clocks import Clocks
 from flashtrain.rtl.export.pins import Bundle, Pin, Protocol
 from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Submission
 from flashtrain.spec.registers import (
@@ -82,7 +82,7 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
         wires="\n".join(_wires(outside)),
         joined=connections((pin.name, pin.name) for bundle in outside for pin in bundle.pins),
         memory_ports=connections(_memory_ports(outside)),
-        half_period=f"{500 / clocks.axi_mhz:.3f}",
+        half_period=f"{500 / clocks.system_mhz:.3f}",
         nand_clock="".join(_nand_clocks(clocks, phy)),
         nand_connection="".join(
             f"      .{name}({name}),\n"
@@ -115,7 +115,7 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
         select=Register.CHANNEL_SELECT,
         programs=channel_counter_register(ChannelCounter.PROGRAMS),
         senses=channel_counter_register(ChannelCounter.SENSES),
-        most_cycles=round(_most_cycles(config, blocks) * max(1, clocks.axi_mhz / clocks.nand_mhz)),
+        most_cycles=round(_most_cycles(config, blocks) * max(1, clocks.system_mhz / clocks.nand_mhz)),
         sim_top=SIM_TOP,
         top=TOP,
     )

@@ -82,12 +82,16 @@ class Model:
 
 
 def exported_sources(
-    make_top: Callable[[], wiring.Component], name: str, configuration: str, cache: UserCache | None = None
+    make_top: Callable[[], wiring.Component],
+    name: str,
+    configuration: str,
+    cache: UserCache | None = None,
+    domains: tuple[str, ...] = ("sync",),
 ) -> list[Path]:
     """Export the component that `make_top` builds, unless that was done before; returns the files."""
 
     def write(folder: Path) -> None:
-        export_design(make_top(), name).write(folder)
+        export_design(make_top(), name, domains).write(folder)
 
     return sorted(exported(write, name, configuration, cache).glob("*.sv"))
 

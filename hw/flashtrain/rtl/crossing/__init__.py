@@ -1,0 +1,1 @@
+"""Between the front end's clock and the channels': requests, data and levels."""
