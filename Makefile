@@ -17,7 +17,7 @@ linux: .venv/run.stamp ## boot Debian's Linux in QEMU: it drives the RTL over NV
 verilog: .venv/run.stamp ## write SystemVerilog, a simulation, file lists and constraints
 	$(BIN)/flashtrain verilog --preset small
 
-synth: .venv/synth.stamp ## area and clock of channel engines and the front end in an FPGA
+synth: .venv/synth.stamp ## area, clock and depth of controllers and channel engines in an FPGA
 	$(BIN)/flashtrain area controller
 
 # A test run starts some thousand Pythons. Where bytecode is not to be written, each compiles its modules anew.

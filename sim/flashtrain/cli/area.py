@@ -49,7 +49,7 @@ COMMAND = Command(
   flashtrain area                 the update unit, fast enough for a Behemoth die
   flashtrain area --interval 5    with two multiply-add units instead of four
   flashtrain area --no-clock      numbers of cells only, which takes a fraction of the time
-  flashtrain area controller      channel engines of 2, 4 and 8 dies, the front end of 4 channels
+  flashtrain area controller      whole controllers, channel engines, front ends; depth of behemoth
   flashtrain area depth --preset tiny     look-up tables in a row, by unit, without placement
   flashtrain area ecc             encoder and decoder of pages
   flashtrain area codec           encoder and decoder lane of the window code

@@ -228,7 +228,7 @@ def _sources(cell: Cell) -> Iterator[tuple[Bit, Sequence[tuple[Bit, float]]]]:
 
 
 def _unclocked(cell: Cell) -> Iterator[Bit]:
-    """The inputs of a cell but its clocks."""
+    """The inputs of a cell without that of the clock."""
     return cell.bits(*(pin for pin in cell.inputs if pin not in _CLOCKS))
 
 
