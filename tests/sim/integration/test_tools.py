@@ -10,7 +10,7 @@ from pathlib import Path
 import pyslang
 import pytest
 
-from flashtrain.rtl.export.clocks import Clocks
+from flashtrain.rtl.clocks import Clocks
 from flashtrain.sim.integration.board_constraints import lpf, xdc
 from flashtrain.sim.integration.constraints import controller_constraints, die_constraints
 from flashtrain.sim.integration.file_lists import RTL_LIST, SIMULATION_LIST, waivers

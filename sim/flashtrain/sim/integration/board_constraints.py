@@ -4,14 +4,14 @@ They cover the clock domains and the reset. Places and voltages of pins depend o
 them as comments.
 """
 
-from flashtrain.rtl.export.clocks import Clocks
+from flashtrain.rtl.clocks import Clocks
 
 from .constraints import period
 
 
 def _clocks(clocks: Clocks) -> dict[str, float]:
     """Frequencies in MHz by port."""
-    ports = {"aclk": clocks.axi_mhz}
+    ports = {"aclk": clocks.system_mhz}
     return ports | {"nand_clk": clocks.nand_mhz} if clocks.crosses else ports
 
 
