@@ -1,47 +1,48 @@
 """`flashtrain area`: what parts of the hardware take in an FPGA, and how fast they are."""
 
 import argparse
-from collections.abc import Callable
+from importlib import import_module
 
 from flashtrain.spec import PRESETS
 
-from . import area_codec, area_controller, area_depth, area_ecc, area_update
 from .command import Command, add_json, at_least_one
 from .console import Console
 
-PARTS: dict[str, Callable[[argparse.Namespace, Console], int]] = {
-    "update": area_update.run,
-    "controller": area_controller.run,
-    "depth": area_depth.run,
-    "ecc": area_ecc.run,
-    "codec": area_codec.run,
-}
+PARTS = ("update", "controller", "depth", "ecc", "codec")
+"""Each with a module `area_PART`, which is loaded when it runs."""
+
+FPGA_INTERVAL = 3
+"""With larger ones an ECP5 of speed grade 6 does not reach the clock that a Behemoth die needs."""
+
+DEPTH_PRESETS = ("tiny", "small", "behemoth")
+"""The configurations that the limit of the depth is for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "part", nargs="?", choices=list(PARTS), default="update",
+        "part", nargs="?", choices=PARTS, default="update",
         help="update unit of a die, the controller and its channel engines, the depth of the controller "
         "without placement, error correction, or the window code (default: update)",
     )  # fmt: skip
     parser.add_argument(
-        "--interval", type=at_least_one, default=area_update.FPGA_INTERVAL, metavar="N",
+        "--interval", type=at_least_one, default=FPGA_INTERVAL, metavar="N",
         help="cycles per parameter of the update unit "
-        f"(default: {area_update.FPGA_INTERVAL}, with which an ECP5 is fast enough)",
+        f"(default: {FPGA_INTERVAL}, with which an ECP5 is fast enough)",
     )  # fmt: skip
     parser.add_argument(
         "--clock", action=argparse.BooleanOptionalAction, default=True,
         help="place and route it, which takes minutes (default: yes)",
     )  # fmt: skip
     parser.add_argument(
-        "--preset", nargs="+", choices=list(PRESETS), default=list(area_depth.PRESETS), metavar="NAME",
-        help=f"configurations whose depth to measure (default: {' '.join(area_depth.PRESETS)})",
+        "--preset", nargs="+", choices=list(PRESETS), default=list(DEPTH_PRESETS), metavar="NAME",
+        help=f"configurations whose depth to measure (default: {' '.join(DEPTH_PRESETS)})",
     )  # fmt: skip
     add_json(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    return PARTS[options.part](options, console)
+    part = import_module(f".area_{options.part}", __package__)
+    return part.run(options, console)
 
 
 COMMAND = Command(

@@ -11,9 +11,6 @@ from .console import Console, table
 if TYPE_CHECKING:
     from flashtrain.sim.synthesis.depth import Depths, Path
 
-PRESETS = ("tiny", "small", "behemoth")
-"""Those that the limit is for."""
-
 
 def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.sim.synthesis.tools import versions

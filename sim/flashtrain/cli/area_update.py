@@ -23,10 +23,6 @@ ALLOWED = 4
 """The update unit is to be smaller than so many of them."""
 
 
-FPGA_INTERVAL = 3
-"""With larger ones an ECP5 of speed grade 6 does not reach the clock that a Behemoth die needs."""
-
-
 def run(options: argparse.Namespace, console: Console) -> int:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.die.update_unit import UpdateUnit

@@ -11,7 +11,6 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.channel.read_buffer.page_corrector import PageCorrector
 from flashtrain.rtl.codec.decoder_lane import DecoderLane
 from flashtrain.rtl.codec.encoder import Encoder
-from flashtrain.rtl.die.update.tile_code import TileCode
 from flashtrain.rtl.export.systemverilog import export_design, lint
 from flashtrain.spec import preset
 
@@ -45,7 +44,6 @@ def corrector(config):
     [
         (corrector, "tiny_ecc"),
         pytest.param(corrector, "small_ecc", marks=pytest.mark.long),
-        (TileCode, "tiny_ecc"),
         (DecoderLane, "tiny_codec"),
         pytest.param(Encoder, "tiny_codec", marks=pytest.mark.long),
     ],
