@@ -430,25 +430,22 @@ class ZoneManager(wiring.Component):
     def _visit(self, m: Module, registers: _Registers) -> None:
         """Look up a zone to retire first, or one whose pointer returns, or the next of the scan."""
         table, reclaim, retirement = self._table, self._reclaim, self._retirement
+
+        def look_up(zone: Value, purpose: Purpose) -> None:
+            m.d.comb += [table.zone.eq(zone), table.purpose.eq(purpose)]
+            m.d.sync += registers.visits.eq(1)
+
         with m.If(~registers.visits & table.ready):
             with m.If(retirement.pending):
-                m.d.comb += [
-                    table.zone.eq(retirement.zone),
-                    table.purpose.eq(Purpose.RETIRE),
-                    retirement.read.eq(1),
-                ]
-                m.d.sync += registers.visits.eq(1)
+                look_up(retirement.zone, Purpose.RETIRE)
+                m.d.comb += retirement.read.eq(1)
             if settlement := self._settlement:
                 with m.Elif(settlement.pending):
-                    m.d.comb += [
-                        table.zone.eq(settlement.zone),
-                        table.purpose.eq(Purpose.SETTLE),
-                        settlement.read.eq(1),
-                    ]
-                    m.d.sync += registers.visits.eq(1)
+                    look_up(settlement.zone, Purpose.SETTLE)
+                    m.d.comb += settlement.read.eq(1)
             with m.Elif(reclaim.pending & ~self.release.valid):
-                m.d.comb += [table.zone.eq(reclaim.zone), table.purpose.eq(Purpose.RECLAIM)]
-                m.d.sync += [registers.visits.eq(1), registers.reclaim_owed.eq(0)]
+                look_up(reclaim.zone, Purpose.RECLAIM)
+                m.d.sync += registers.reclaim_owed.eq(0)
 
     def _select(self, m: Module, registers: _Registers) -> None:
         """IDLE: what is held, or a step of the scan that is owed, comes before the next command."""

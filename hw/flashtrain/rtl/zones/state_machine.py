@@ -95,8 +95,7 @@ class ZoneStateMachine(wiring.Component):
     All that needs no zone is computed first, so that one addition or comparison follows a zone.
 
     Latency: 1 cycle from a zone to the outputs, 2 cycles from all others; `in_use_after` is computed behind
-    the registers. The source's zone comes in an
-    earlier cycle than the command's.
+    the registers. The source's zone comes in an earlier cycle than the command's.
 
     Members
     -------
