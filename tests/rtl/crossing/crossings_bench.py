@@ -67,16 +67,22 @@ async def send_requests(dut, items: list[int], busy: float) -> list[int]:
     return times
 
 
-async def take_requests(dut, count: int, busy: float) -> list[tuple[int, int]]:
+async def take(clock, valid, ready, payload, count: int, busy: float) -> list[tuple[int, int]]:
+    """Items of a stream with their times; it is ready in a share `busy` of the cycles."""
     taken = []
     while len(taken) < count:
-        ready = random.random() < busy
-        dut.request__output__ready.value = int(ready)
-        await RisingEdge(dut.channels_clk)
-        if ready and dut.request__output__valid.value == 1:
-            taken.append((now(), int(dut.request__output__payload.value)))
-    dut.request__output__ready.value = 0
+        is_ready = random.random() < busy
+        ready.value = int(is_ready)
+        await RisingEdge(clock)
+        if is_ready and valid.value == 1:
+            taken.append((now(), int(payload.value)))
+    ready.value = 0
     return taken
+
+
+async def take_requests(dut, count: int, busy: float) -> list[tuple[int, int]]:
+    output = (dut.request__output__valid, dut.request__output__ready, dut.request__output__payload)
+    return await take(dut.channels_clk, *output, count, busy)
 
 
 @cocotb.test()
@@ -196,15 +202,8 @@ async def send_pages(dut, pages: list[deque[int]], busy: float) -> None:
 
 
 async def take_pages(dut, beats: int, busy: float) -> list[tuple[int, int]]:
-    taken = []
-    while len(taken) < beats:
-        ready = random.random() < busy
-        dut.data__read_ready.value = int(ready)
-        await RisingEdge(dut.front_clk)
-        if ready and dut.data__read_valid.value == 1:
-            taken.append((now(), int(dut.data__read_data.value)))
-    dut.data__read_ready.value = 0
-    return taken
+    output = (dut.data__read_valid, dut.data__read_ready, dut.data__read_data)
+    return await take(dut.front_clk, *output, beats, busy)
 
 
 @cocotb.test()

@@ -31,6 +31,7 @@ from flashtrain.sim.synthesis.netlist import (
     Bit,
     Cell,
     Module,
+    SignalPath,
     is_made_by_a_tool,
     join,
     readable,
@@ -58,22 +59,13 @@ class LoopError(FlashtrainError):
 
 
 @dataclass(frozen=True)
-class Path:
-    """The deepest path to an endpoint.
-
-    signals: those with a name in the source, from the path's source to its endpoint. unit: of the endpoint.
-    """
+class Path(SignalPath):
+    """The deepest path to an endpoint."""
 
     depth: float
-    unit: str
-    signals: tuple[str, ...]
-
-    @property
-    def endpoint(self) -> str:
-        return self.signals[-1]
 
     def __str__(self) -> str:
-        return f"{self.depth:.1f}  " + " > ".join(self.signals)
+        return f"{self.depth:.1f}  {super().__str__()}"
 
 
 @dataclass(frozen=True)
@@ -148,14 +140,7 @@ class _Nets:
             known = deepest.setdefault((end.unit, end.name), end)
             if levels[end.net] > levels[known.net]:
                 deepest[end.unit, end.name] = end
-        paths = [
-            Path(
-                levels[end.net],
-                end.unit,
-                source_names([*(self._names.get(net) for net in levels.way(end.net)), end.name]),
-            )
-            for end in deepest.values()
-        ]
+        paths = [Path(end.unit, self._signals(end, levels), levels[end.net]) for end in deepest.values()]
         return Depths(tuple(sorted(paths, key=lambda path: (-path.depth, path.endpoint))))
 
     def _signals(self, end: _End, levels: Levels[int]) -> tuple[str, ...]:

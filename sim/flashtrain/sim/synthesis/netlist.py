@@ -71,6 +71,24 @@ class Source:
 
 
 @dataclass(frozen=True)
+class SignalPath:
+    """A path to an endpoint.
+
+    signals: those with a name in the source, from the path's source to its endpoint. unit: of the endpoint.
+    """
+
+    unit: str
+    signals: tuple[str, ...]
+
+    @property
+    def endpoint(self) -> str:
+        return self.signals[-1]
+
+    def __str__(self) -> str:
+        return " > ".join(self.signals)
+
+
+@dataclass(frozen=True)
 class Cell:
     """A cell of a netlist, with the wires of each pin; `inputs` and `outputs` name pins."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flashtrain.sim.synthesis.levels import Levels
-from flashtrain.sim.synthesis.netlist import Cell, Module, source_names
+from flashtrain.sim.synthesis.netlist import Cell, Module, SignalPath, source_names
 
 _CLOCKS = ("CLK", "CLKA", "CLKB", "CLKR", "CLKW", "WCK")
 _CONSTANTS = ("$PACKER_VCC", "$PACKER_GND")
@@ -25,19 +25,13 @@ _PART_OF_A_CELL = re.compile(r"\$[A-Z]\w+$")
 
 
 @dataclass(frozen=True)
-class TimedPath:
-    """A path of a placed design, whose signals go from its source to its endpoint, in this unit."""
+class TimedPath(SignalPath):
+    """A path of a placed design."""
 
     ns: float
-    unit: str
-    signals: tuple[str, ...]
-
-    @property
-    def endpoint(self) -> str:
-        return self.signals[-1]
 
     def __str__(self) -> str:
-        return f"{self.ns:.2f} ns  " + " > ".join(self.signals)
+        return f"{self.ns:.2f} ns  {super().__str__()}"
 
 
 def longest_paths(sdf: str, module: Module, count: int) -> list[TimedPath]:
@@ -52,7 +46,7 @@ def longest_paths(sdf: str, module: Module, count: int) -> list[TimedPath]:
         way = list(_signals(levels.way(pin), cells, module))
         if way:
             signals = source_names(way)
-            path = TimedPath((levels[pin] + setup[pin]) / 1000, module.source.unit(signals[-1]), signals)
+            path = TimedPath(module.source.unit(signals[-1]), signals, (levels[pin] + setup[pin]) / 1000)
             found.setdefault((signals[0], signals[-1]), path)
     return list(found.values())
 
