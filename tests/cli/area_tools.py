@@ -10,11 +10,11 @@ def replace_tools(monkeypatch, synthesise, clocks, depth_of=lambda name: 4.0):
     """`synthesise` gives areas, `clocks` the MHz of a part and seed, and `depth_of` the depth of a part."""
 
     def place(component, name, clock_mhz, seeds):
-        path = TimedPath(7.5, "unit", ("unit.first", "unit.last"))
+        path = TimedPath("unit", ("unit.first", "unit.last"), ns=7.5)
         return [Placement(seed, 5_000, clocks(name, seed), [path]) for seed in range(1, seeds + 1)]
 
     def measure_depths(component, name):
-        return Depths((Path(depth_of(name), "unit", ("unit.first", "unit.last")),))
+        return Depths((Path("unit", ("unit.first", "unit.last"), depth=depth_of(name)),))
 
     monkeypatch.setattr(synthesis, "synthesise", synthesise)
     monkeypatch.setattr(placement, "place", place)

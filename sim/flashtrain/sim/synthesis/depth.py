@@ -194,10 +194,7 @@ class _Nets:
 def _sources(cell: Cell) -> Iterator[tuple[Bit, Sequence[tuple[Bit, float]]]]:
     """The outputs of a cell that depend on inputs within the cycle, with those inputs and their depth."""
     if cell.type in _TABLES:
-        inputs = [
-            (bit, _TABLES[cell.type])
-            for bit in cell.bits(*(pin for pin in cell.inputs if pin not in _CLOCKS))
-        ]
+        inputs = [(bit, _TABLES[cell.type]) for bit in _unclocked(cell)]
         for output in cell.bits(*cell.outputs):
             yield output, inputs
     elif cell.type == "CCU2C":
