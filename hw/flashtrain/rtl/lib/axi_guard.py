@@ -1,7 +1,7 @@
 """Between the controller and its AXI pins: completes all bursts before the controller is reset."""
 
 from amaranth import Cat, Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -48,14 +48,14 @@ class AxiGuard(wiring.Component):
     While `quiesce` is high:
 
     - No burst is taken from the controller.
-    - Beats and responses for the controller are dropped.
+    - Beats from and for the controller, and responses, are dropped.
     - Missing write beats are sent with all strobes off.
 
-    Beats pass with their burst or after it. Hold `quiesce` until `drained`. The controller's reset begins in
-    any cycle of `quiesce` and lasts to its last one.
+    Write beats are taken before, with or after their burst, and leave after it. Hold `quiesce` until
+    `drained`. The controller's reset begins in any cycle of `quiesce` and lasts to its last one.
 
     Latency: none, but 1 cycle for the beats of a write. Throughput: a beat per cycle in each direction, with
-    up to `bursts` outstanding bursts in each.
+    up to `bursts` outstanding bursts in each, or one less where they do not come in a row.
 
     Members
     -------
@@ -63,7 +63,7 @@ class AxiGuard(wiring.Component):
     write : In(WritePort)
     pins : Out(Axi4Signature)
     quiesce : In(1)
-    drained : Out(1)   `quiesce` is high and no burst is outstanding
+    drained : Out(1)   `quiesce` is high, no burst is outstanding, and no beat is held
     """
 
     def __init__(self, *, address_bits: int, data_bits: int, parts: int = 1, bursts: int = 64):
@@ -83,13 +83,16 @@ class AxiGuard(wiring.Component):
         reads, writes = Signal(range(self.bursts + 1)), Signal(range(self.bursts + 1))
         size = bits_for(self.data_bits // 8)
         for kind, port, count in (("ar", self.read.ar, reads), ("aw", self.write.aw, writes)):
-            self._pass_bursts(m, kind, port, (count != self.bursts) & ~self.quiesce)
+            # Of the cycle before, in which one more may have begun.
+            room = Signal(name=f"{kind}_room")
+            m.d.sync += room.eq(count < self.bursts - 1)
+            self._pass_bursts(m, kind, port, room & ~self.quiesce)
             m.d.comb += getattr(self.pins, f"{kind}size").eq(size)
             m.d.comb += getattr(self.pins, f"{kind}burst").eq(INCREMENTING)
         self._count_reads(m, reads)
         self._count_writes(m, writes)
-        self._pass_write_beats(m)
-        m.d.comb += self.drained.eq(self.quiesce & (reads == 0) & (writes == 0))
+        beats = self._pass_write_beats(m)
+        m.d.comb += self.drained.eq(self.quiesce & (reads == 0) & (writes == 0) & ~beats.valid)
         return m
 
     def _pass_bursts(self, m: Module, kind: str, port, open_):
@@ -131,36 +134,48 @@ class AxiGuard(wiring.Component):
         m.d.sync += writes.eq(writes + begins - ends)
 
     def _pass_write_beats(self, m: Module):
-        pins, beat = self.pins, self.write.w
-        beat_layout = data.StructLayout({"data": self.data_bits, "last": 1, "strobes": self.parts})
-        m.submodules.w_slice = beats_out = RegisterSlice(beat_layout)
+        """The stream of the beats that are taken and not sent."""
+        pins, port = self.pins, self.write.w
+        m.submodules.w_slice = w_slice = RegisterSlice(port.payload.shape())
+        beat = w_slice.output
         # Lengths of the bursts whose beats are not all sent, in a ring with a place more than bursts.
         ring_bits = bits_for(self.bursts + 1)
         m.submodules.lengths = lengths = Memory(shape=len(pins.awlen), depth=1 << ring_bits, init=[])
         newest, oldest = lengths.write_port(), lengths.read_port(domain="comb")
         begun, ended, sent = Signal(ring_bits), Signal(ring_bits), Signal(len(pins.awlen))
-        owed, passes, last = Signal(), Signal(), Signal()
+        length, fills = Signal(len(pins.awlen)), Signal()
+        open_bursts, owed = Signal(range(self.bursts + 1)), Signal()  # with beats that are not sent
+        passes, ends = Signal(), Signal()
         m.d.comb += [
+            w_slice.input.valid.eq(port.valid & ~self.quiesce),
+            w_slice.input.payload.eq(port.payload),
+            port.ready.eq(w_slice.input.ready),
             newest.en.eq(self.write.aw.valid & self.write.aw.ready),
             newest.addr.eq(begun),
             newest.data.eq(self.write.aw.payload.length),
             oldest.addr.eq(ended),
-            owed.eq((begun != ended) | newest.en),
-            last.eq(Mux(self.quiesce, sent == oldest.data, beat.payload.last)),
-            beats_out.input.valid.eq(owed & (beat.valid | self.quiesce)),
-            beats_out.input.payload.data.eq(beat.payload.data),
-            beats_out.input.payload.last.eq(last),
-            beats_out.input.payload.strobes.eq(Mux(self.quiesce, 0, ~beat.payload.masked)),
-            beat.ready.eq(owed & beats_out.input.ready & ~self.quiesce),
-            passes.eq(beats_out.input.valid & beats_out.input.ready),
-            pins.wdata.eq(beats_out.output.payload.data),
+            pins.wvalid.eq(owed & (beat.valid | fills)),
+            pins.wdata.eq(beat.payload.data),
             pins.wstrb.eq(
-                Cat(bit.replicate(len(pins.wstrb) // self.parts) for bit in beats_out.output.payload.strobes)
+                Cat(
+                    (beat.valid & ~masked).replicate(len(pins.wstrb) // self.parts)
+                    for masked in beat.payload.masked
+                )
             ),
-            pins.wlast.eq(beats_out.output.payload.last),
-            pins.wvalid.eq(beats_out.output.valid),
-            beats_out.output.ready.eq(pins.wready),
+            pins.wlast.eq(Mux(beat.valid, beat.payload.last, sent == length)),
+            passes.eq(pins.wvalid & pins.wready),
+            ends.eq(passes & pins.wlast),
+            # The burst of a beat may not have been taken before `quiesce`.
+            beat.ready.eq(Mux(owed, pins.wready, self.quiesce)),
         ]
-        m.d.sync += begun.eq(begun + newest.en)
+        m.d.sync += [
+            begun.eq(begun + newest.en),
+            open_bursts.eq(open_bursts + newest.en - ends),
+            owed.eq(newest.en | (open_bursts > 1) | owed & ~ends),
+            # The length of a burst follows the end of the one before by two cycles.
+            length.eq(oldest.data),
+            fills.eq(self.quiesce & ~ends),
+        ]
         with m.If(passes):
-            m.d.sync += [sent.eq(Mux(last, 0, sent + 1)), ended.eq(ended + last)]
+            m.d.sync += [sent.eq(Mux(pins.wlast, 0, sent + 1)), ended.eq(ended + pins.wlast)]
+        return beat
