@@ -136,8 +136,8 @@ class NothingForbidden(Theorem):
                 self.claim(m, index < asked.table.zones)
                 self.claim(m, command.index == index)
                 self.claim(m, command.zone == asked.table.first + index)
-                with m.If(asked.updates):
-                    self.claim(m, command.source_zone == asked.source_table.first + index)
+                of_update = asked.source_table.first + index
+                self.claim(m, command.first_zone == Mux(asked.updates, of_update, command.zone))
             self.witness(m, asked.updates & (asked.port == Port.CORE))
             self.witness(m, asked.restores_zone)
         self.witness(m, valid & (command.status == Status.ACCESS_DENIED) & asked.commits)

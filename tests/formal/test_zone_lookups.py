@@ -1,7 +1,7 @@
 """Theorem: no command sees an old zone.
 
 Of `ZoneManager` (2 zones of 12 pages, 4 tags; with and without a codec), for any logical zone, watched. What
-the table's memory holds of it, seen through the streams' generations, is
+the table holds of it, seen through the streams' generations, is
 
 - what DECIDE has found, of the command's zone and of an update's source, unless the command goes back to
   IDLE: the entry, whether it is stale, and whether its physical zone is still to be released. The state
@@ -69,7 +69,7 @@ class SeesNoOldZone(Theorem):
 
         again = Signal()
         with m.If(inside.ongoing("DECIDE")):
-            m.d.sync += again.eq(checked.overtaken & checked.reclaim)
+            m.d.sync += again.eq(lookups.stages[3].overtaken & checked.reclaim)
         with m.If(design.commands.ready):
             m.d.sync += again.eq(0)
         self.witness(m, again & inside.ongoing("LOOKUP"))
@@ -96,9 +96,9 @@ class SeesNoOldZone(Theorem):
             is_source = stage.purpose == Purpose.SOURCE
             watches = is_source & (stage.zone == watched)
             self.lemma(m, ~watches | (Value.cast(entry) == Value.cast(seen)))
-            self.lemma(m, ~is_source | of_commit | of_update & (stage.zone == command.source_zone))
+            self.lemma(m, ~is_source | of_commit | of_update & (stage.zone == command.first_zone))
         self.lemma(m, (checked.purpose != Purpose.SOURCE) | holds(checked.entry))
-        is_ours = (command.operation == Operation.UPDATE) & (command.source_zone == watched)
+        is_ours = (command.operation == Operation.UPDATE) & (command.first_zone == watched)
         right = ~is_ours | holds(seen)
         self.lemma(m, ~inside.ongoing("DECIDE") | right)
         return right
@@ -113,6 +113,7 @@ class SeesNoOldZone(Theorem):
         for cycles, (stage, entry) in enumerate(zip(lookups.stages[:2], lookups.raw, strict=True)):
             asks = asked[cycles] & (stage.zone == watched)
             self.lemma(m, ~asks | (Value.cast(entry) == Value.cast(lookups.stored)))
+        self.lemma(m, ~asked[1] | lookups.is_current)
         asks = asked[2] & (lookups.stages[2].zone == watched)
         self.claim(m, ~asks | (Value.cast(self.design.report_entry) == Value.cast(lookups.seen)))
 
@@ -128,7 +129,7 @@ class ReclaimedBesideUpdate(SeesNoOldZone):
         run = Array(Value.cast(one) for one in (Operation.APPEND, Operation.RESET, Operation.UPDATE))
         self.assume(m, design.commands.valid & (Value.cast(command.operation) == run[taken]))
         self.assume(m, (command.status == Status.SUCCESS) & (command.blocks == 1) & (command.rows == 1))
-        self.assume(m, Cat(command.stream, command.source, command.zone, command.source_zone) == 0)
+        self.assume(m, Cat(command.stream, command.source, command.zone, command.first_zone) == 0)
         self.assume(m, design.next_zone.valid & design.tags.valid & ~design.recover)
         self.assume(m, ~design.retired.payload.program_failed & (design.retired.payload.stream == 0))
         for out in (design.open, design.write, design.answers, design.release):
@@ -149,18 +150,18 @@ def test_holds_with_codec() -> None:
 
 
 def test_zones_are_looked_up_again() -> None:
-    reach(ReclaimedBesideUpdate(ZoneManager(CONFIG)), depth=24)
+    reach(ReclaimedBesideUpdate(ZoneManager(CONFIG)), depth=28)
 
 
 def test_lookups_not_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A write marks no lookup: the physical zone of a reclaimed zone is released once more."""
-    monkeypatch.setattr(ZoneTable, "overtakes", lambda table, zone: Const(0))
+    monkeypatch.setattr(ZoneTable, "is_written", lambda table, zone: Const(0))
     refute(ReclaimedBesideUpdate(ZoneManager(CONFIG)), depth=24)
 
 
 def test_mark_ignored() -> None:
     """DECIDE acts on a zone that was written since it was looked up."""
-    change = ("checked.overtaken | self.release.valid", "self.release.valid")
+    change = ("overtaken | self.release.valid", "self.release.valid")
     refute(ReclaimedBesideUpdate(planted(ZoneManager, change)(CONFIG)), depth=24)
 
 

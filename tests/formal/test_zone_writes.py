@@ -126,7 +126,7 @@ def test_holds() -> None:
 
 
 def test_zones_are_written() -> None:
-    reach(OnceAndInOrder(ZoneManager(CONFIG)), depth=16)
+    reach(OnceAndInOrder(ZoneManager(CONFIG)), depth=18)
 
 
 def test_pointer_stays() -> None:

@@ -1,10 +1,12 @@
 """Invariants of the zone manager's lookups, for theorems about it.
 
-A lookup that no write has overtaken holds what the table's memory holds. A command's lookups are under way in
+A lookup that no write has overtaken holds what the table holds: its memory, or the register before it. A
+command's lookups are under way in
 LOOKUP and WAIT, and its last one is the one that DECIDE sees. A visit, which no command has asked for, is
 ahead of the command's lookups.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
@@ -26,16 +28,42 @@ def is_one_of(purpose: Value, *purposes: Purpose) -> Value:
     return Cat(purpose == one for one in purposes).any()
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A lookup on its way."""
+
+    purpose: Any
+    zone: Any
+    overtaken: Any
+
+
 class Lookups:
-    """The lookups of a design on their way, with the entry of zone `watched` as the memory has it."""
+    """The lookups of a design on their way, with the entry of zone `watched` as the table has it."""
 
     def __init__(self, m: Module, design: ZoneManager, inside: Inside, watched: Value):
         table = inside.part("table")
-        self.stored: Any = table.word(m, "entries", watched)
+        self.stored: Any = Signal(ZoneEntry(design.config))
+        self.writing = table.unit.writing
+        self.written_zone = table["written_zone"]
+        m.d.comb += self.stored.eq(table.word(m, "entries", watched))
+        with m.If(self.writing & (self.written_zone == watched)):
+            m.d.comb += self.stored.eq(table["written_entry"])
         self.checked = inside["registers"].checked
         self._design, self._inside, self._watched = design, inside, watched
-        self.stages = (table["first"], table["second"], table.unit.found, self.checked)  # the youngest first
+        first, second, found = table["first"], table["second"], table.unit.found
+        self.wrote, self.wrote_zone = table["wrote"], table["wrote_zone"]
+        overtaken = self.checked.overtaken | self.writing & inside["registers"].checked_same
+        # A zone that was at the memory's port is compared with both writes before it.
+        overtakes_first = self.writing & (self.written_zone == first.zone)
+        overtakes_first |= self.wrote & (self.wrote_zone == first.zone)
+        self.stages = (  # the youngest first
+            Stage(first.purpose, first.zone, overtakes_first),
+            Stage(second.purpose, second.zone, table["second_overtaken"]),
+            found,
+            Stage(self.checked.purpose, self.checked.zone, overtaken),
+        )
         self.raw = (table["read"].data, table["stored"])  # entries of the first two, as they were stored
+        self.is_current = table["current"] == Array(design.generation)[self.raw[1].stream]
         self.is_stale, self.seen = self.through_generations(m, self.stored)
 
     def through_generations(self, m: Module, entry: Any) -> tuple[Value, Any]:
@@ -55,8 +83,13 @@ class Lookups:
         return same & flags
 
     def assume(self, theorem: Theorem, m: Module) -> None:
-        """Commands stay until they are taken, and the streams' tables name zones of the device."""
+        """Commands stay until they are taken, and the streams' tables name zones of the device.
+
+        The first zone of a command is its own, but of an update.
+        """
         theorem.keeps_offers(m, self._design.commands)
+        command = self._design.commands.payload
+        theorem.assume(m, (command.operation == Operation.UPDATE) | (command.first_zone == command.zone))
         for table in self._design.streams:
             theorem.assume(m, table.first + table.zones <= self._design.config.geometry.zones)
 
@@ -71,7 +104,9 @@ class Lookups:
         ]
         for watch, raw in zip(watches[:2], self.raw, strict=True):
             theorem.lemma(m, ~watch | (Value.cast(raw) == Value.cast(self.stored)))
-        for watch, lookup in zip(watches[2:], stages[2:], strict=True):
+        theorem.lemma(m, (stages[1].purpose == Purpose.NONE) | self.is_current)
+        self._generations(theorem, m)
+        for watch, lookup in zip(watches[2:], (stages[2], self.checked), strict=True):
             theorem.lemma(m, ~watch | self.is_sound(lookup))
 
         of_command = [is_one_of(stage.purpose, *OF_COMMANDS) for stage in stages]
@@ -89,6 +124,11 @@ class Lookups:
             theorem.lemma(m, (unit.busy & ~unit.pending) == of_unit)
             theorem.lemma(m, unit.busy | ~unit.pending)
             theorem.lemma(m, ~(waits | begins) | ~of_unit)
+        visit = registers.next_visit
+        for purpose, unit in ((Purpose.RECLAIM, reclaim), *holders.items()):
+            next_one = ~registers.visits & ~registers.visited & (visit.purpose == purpose)
+            theorem.lemma(m, ~next_one | unit.pending & (visit.zone == unit.zone))
+        theorem.lemma(m, is_one_of(visit.purpose, Purpose.NONE, Purpose.RECLAIM, *holders))
         for stage in stages:
             known = (Purpose.NONE, *OF_COMMANDS, Purpose.RECLAIM, *holders)
             theorem.lemma(m, is_one_of(stage.purpose, *known))
@@ -97,7 +137,8 @@ class Lookups:
         reclaims = Cat(stage.purpose == Purpose.RECLAIM for stage in stages).any()
         theorem.lemma(m, ~reclaims | reclaim.pending)
 
-        theorem.lemma(m, ~(decides | loops | inside.ongoing("REPORT", "WAIT_FOR_REPORT")) | ~registers.visits)
+        alone = inside.ongoing("DECIDE", "LOOP", "ROOM", "COMPARE", "COMMIT", "REPORT", "WAIT_FOR_REPORT")
+        theorem.lemma(m, ~alone | ~registers.visits)
         theorem.lemma(m, loops | begins | waits | ~Cat(of_command[:3]).any())
         theorem.lemma(m, loops | decides | (self.checked.purpose == Purpose.SOURCE) & waits | ~of_command[3])
         is_update = command.operation == Operation.UPDATE
@@ -125,6 +166,14 @@ class Lookups:
         theorem.lemma(m, self._design.ready | ~registers.visits)
         theorem.lemma(m, ~inside.ongoing("LOOP") | registers.kinds.loops)
 
+    def _generations(self, theorem: Theorem, m: Module) -> None:
+        """Generations and conditions are constant while a lookup is under way."""
+        inside = self._inside.part("generations")
+        changes, change = inside["resets"], inside["change"]
+        none_under_way = Cat(stage.purpose == Purpose.NONE for stage in self.stages).all()
+        theorem.lemma(m, ~(changes | change.restore) | none_under_way & self._inside.ongoing("ANSWER"))
+        theorem.lemma(m, ~Value.cast(change).any() | self._inside.ongoing("OPEN", "ANSWER"))
+
     def _overtaking(self, theorem: Theorem, m: Module, stages: tuple, visits: list) -> None:
         """Only the lookup of a command's own zone is overtaken, or of its source's.
 
@@ -133,8 +182,16 @@ class Lookups:
         registers, zones = self._inside["registers"], self._design.config.geometry.zones
         theorem.lemma(m, registers.settings.first + registers.settings.zones <= zones)
         is_each = [stage.purpose == Purpose.EACH for stage in stages]
+        for write, zone in ((self.writing, self.written_zone), (self.wrote, self.wrote_zone)):
+            theorem.lemma(m, ~(is_each[0] & write) | (zone < stages[0].zone))
+            theorem.lemma(m, ~(visits[0] & write) | (zone != stages[0].zone))
         is_last = registers.loop_left == 0
         in_loop = self._inside.ongoing("LOOP", "ROOM", "COMPARE")
+        theorem.lemma(m, ~(in_loop & self.writing) | is_last | (self.written_zone < registers.loop_zone))
+        compares = self._inside.ongoing("COMPARE", "REPORT", "WAIT_FOR_REPORT")
+        theorem.lemma(m, ~compares | ~self.writing)
+        rests = self._inside.part("table").unit.rests
+        theorem.lemma(m, ~rests | self._design.ready & ~self.writing)
         theorem.lemma(m, ~in_loop | is_last | (registers.loop_zone + registers.loop_left <= zones))
         theorem.lemma(m, ~self._inside.ongoing("COMPARE") | ~registers.compares_own | ~is_last)
         for older, stage in enumerate(stages):

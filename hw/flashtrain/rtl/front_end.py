@@ -69,8 +69,8 @@ class FrontEnd(wiring.Component):
         self._completion = in_reset(CompletionWriter(config, sources=2))
         self._write = in_reset(WritePipeline(config))
         self._read = in_reset(ReadPipeline(config))
-        # Room for the job of every command in flight: no command waits for those before it. So the zone
-        # manager sends a job at once, also while a slack waits for it (`Settlement`).
+        # Room for the job of every command in flight, so the zone manager's streams are always ready. A job
+        # leaves before its command's tag is free.
         self._write_jobs = in_reset(Queue(WriteJob(config), config.commands))
         self._read_jobs = in_reset(Queue(ReadJob(config), config.commands))
         # Register slices keep the paths to the channels free of signals from them.
@@ -148,10 +148,10 @@ class FrontEnd(wiring.Component):
         connect(m, self._decoder.commands, zones.commands)
         connect(m, tracker.tags, zones.tags)
         connect(m, zones.open, tracker.opening)
-        connect(m, zones.write, self._write_jobs.input)
         connect(m, self._write_jobs.output, self._write.jobs)
-        connect(m, zones.read, self._read_jobs.input)
         connect(m, self._read_jobs.output, self._read.jobs)
+        for jobs, queue in ((zones.write, self._write_jobs), (zones.read, self._read_jobs)):
+            m.d.comb += [queue.input.valid.eq(jobs.valid), queue.input.payload.eq(jobs.payload)]
         m.d.comb += [zones.issued.eq(self._write.issued), self._read.issued.eq(self._write.issued)]
         if self.config.codec:
             m.d.comb += [
@@ -291,9 +291,6 @@ class FrontEnd(wiring.Component):
             self._fetch.enable.eq(ready),
             sequencer.core_ready.eq(ready),
             registers.ready.eq(sequencer.ready),
-            registers.idle.eq(
-                sequencer.running & idle & Cat(channel.idle for channel in self.channels).all()
-            ),
             registers.fatal.eq(sequencer.running & self._completion.fault),
             registers.recovering.eq(sequencer.running & zones.recovering),
             registers.zone_wear.eq(zones.zone_wear),
@@ -301,6 +298,11 @@ class FrontEnd(wiring.Component):
             registers.second.eq(self._seconds.second),
             self.irq.eq(registers.irq),
             *(registers.generation[n].eq(zones.generation[n]) for n in range(MAX_STREAMS)),
+        ]
+        channels_idle = Signal()
+        m.d.sync += [
+            channels_idle.eq(Cat(channel.idle for channel in self.channels).all()),
+            registers.idle.eq(sequencer.running & idle & channels_idle),
         ]
 
     def _count(self, m: Module):

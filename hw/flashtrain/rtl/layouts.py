@@ -138,6 +138,7 @@ class Command(data.StructLayout):
             "cid": 16,
             "stream": STREAM_BITS,
             "zone": g.zone_bits,  # logical
+            "first_zone": g.zone_bits,  # looked up first: of an update the source's, else `zone`
             "index": g.zone_bits,  # of the zone within its stream
             "offset": g.zone_size_bits,  # of the first block within its zone; restored zone: of the last one
             "blocks": config.count_bits,
@@ -150,7 +151,6 @@ class Command(data.StructLayout):
             "select_all": 1,
             # Updates and commits:
             "source": STREAM_BITS,
-            "source_zone": g.zone_bits,  # of the same index, device-wide
             "rows": config.count_bits,  # of tiles
             "last_page": g.plane_bits,  # of a tile's gradients
             "copies": g.plane_bits + 1,  # pages of a tile

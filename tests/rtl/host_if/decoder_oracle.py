@@ -225,7 +225,7 @@ class Oracle(NamedTuple):
         """The fields of a `Command` that must be right if the status is success, by opcode."""
         stream = self.streams[e.get(1) - 1]
         zone, offset = divmod(e.block, self.config.geometry.zone_size)
-        place = {"zone": stream.first + zone, "index": zone}
+        place = {"zone": stream.first + zone, "first_zone": stream.first + zone, "index": zone}
         fields = {"port": port, "cid": e.cid, "stream": e.get(1) - 1}
         if e.opcode in MOVES_BLOCKS:
             page = e.address // self.config.geometry.page_bytes
@@ -264,7 +264,7 @@ class Oracle(NamedTuple):
             pages, copies, rows = e.get(13, 16, 8), e.get(13, 24, 8), e.get(14, 0, 16)
             tiles = rows * self.config.geometry.channels
             fields |= {
-                "source_zone": self.streams[e.source - 1].first + zone, "rows": rows, "copies": copies,
+                "first_zone": self.streams[e.source - 1].first + zone, "rows": rows, "copies": copies,
                 "last_page": pages - 1, "events": tiles * pages + tiles + tiles * copies,
             }  # fmt: skip
         return fields

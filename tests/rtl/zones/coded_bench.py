@@ -220,13 +220,13 @@ async def an_append_to_another_zone_waits_for_the_slack(dut):
     await environment.settle()
     opened_at = environment.open.offered_at[-1]
     # Slack is pending, then looked up and stored; the command is looked up, decided and opened.
-    assert opened_at - environment.settled_at[2] == 12, (opened_at, environment.settled_at)
+    assert opened_at - environment.settled_at[2] == 13, (opened_at, environment.settled_at)
     await environment.idle()
 
 
 @cocotb.test()
 async def a_codec_takes_no_cycles(dut):
-    """Latency and interval of appends are those without a codec; each slack then takes 5 cycles."""
+    """Latency and interval of appends are those without a codec; each slack then takes 6 cycles."""
     environment = await start(dut)
     await cycles(dut, CONFIG.geometry.zones + 10)  # until a zone is at hand
     for stream in (1, 6):
@@ -241,7 +241,7 @@ async def a_codec_takes_no_cycles(dut):
         environment.hold_settled = False
         await environment.settle()
     intervals = [b - a for a, b in pairwise(environment.settled_at)]
-    assert min(intervals) == 6, "one is held at a time: five cycles, and one until the next is taken"
+    assert min(intervals) == 7, "one is held at a time: six cycles, and one until the next is taken"
     await environment.idle()
 
 

@@ -160,7 +160,7 @@ async def zones_that_were_retired_meanwhile(dut):
 
 
 @cocotb.test()
-async def a_waiting_command_waits_four_cycles_more(dut):
+async def a_waiting_command_waits_six_cycles_more(dut):
     environment = await start(dut)
     took = []
     for zone, fails in enumerate((False, True)):
@@ -174,7 +174,7 @@ async def a_waiting_command_waits_four_cycles_more(dut):
         environment.hold = False
         await settle(environment)
         took.append(environment.answered_at[-1] - environment.retired.offered_at[-1])
-    assert took == [8, 12], "one clock until it is taken, one until it may begin, 5 to the answer, one more"
+    assert took == [8, 14], "one clock until it is taken, one until it may begin, 5 to the answer, one more"
     await environment.idle()
 
 

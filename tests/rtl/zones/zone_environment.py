@@ -113,8 +113,8 @@ class Environment:
         self.tags = Source(dut, "tags")
         self.retired = Source(dut, "retired")
         self.open = Sink(dut, "open", Opening(config), self._open)
-        self.write = Sink(dut, "write", WriteJob(config), self._write)
-        self.read = Sink(dut, "read", ReadJob(config), self._read)
+        self.write = Sink(dut, "write", WriteJob(config), self._write, busy=None)
+        self.read = Sink(dut, "read", ReadJob(config), self._read, busy=None)
         self.answers = Sink(dut, "answers", Answer(config), self._answer)
         self.memory = AxiMemory(dut, "axi", config)
         self.erase = [
@@ -126,12 +126,11 @@ class Environment:
             self.commands, self.tags, self.retired, self.open, self.write, self.read, self.answers,
             *self.memory.pins, *self.erase, *self.erased_streams,
         )  # fmt: skip
-        for tag in range(config.commands):
-            self.tags.send(tag)
 
     async def start(self) -> None:
         """Leave reset and wait until the zones are ready."""
         await reset(self.dut)
+        self._free_tags()
         begin = clock_number()
         while self.dut.ready.value != 1:
             await RisingEdge(self.dut.clk)
@@ -157,18 +156,27 @@ class Environment:
         self.erased = set(range(self.config.geometry.zones))
         self.sent = self.issued = self.allocations = self.erase_pulses = self.erases = 0
         self.dut.issued.value = 0
+        # One is held inside.
+        self.tags.stop()
+        self.tags.clear()
         self.dut.rst.value = 1
         await cycles(self.dut, 2)
         self.dut.rst.value = 0
+        self._free_tags()
+        self.tags.resume()
         await cycles(self.dut, 1)
         while self.dut.ready.value != 1:
             await RisingEdge(self.dut.clk)
+
+    def _free_tags(self) -> None:
+        for tag in range(self.config.commands):
+            self.tags.send(tag)
 
     def pace(self, *, idle: float = 0, busy: float = 1, delay: int = 0, delay_erase: int = 4) -> None:
         """Chance of idle cycles before inputs, of ready outputs, and the longest delays."""
         for source in (self.commands, self.tags, *self.erased_streams):
             source.idle = idle
-        for sink in (self.open, self.write, self.read, self.answers, *self.erase):
+        for sink in (self.open, self.answers, *self.erase):
             sink.busy = busy
         self.memory.pace(idle, busy)
         self.delay, self.delay_erase = delay, delay_erase
@@ -197,9 +205,9 @@ class Environment:
         # Fields without a meaning hold anything.
         index = request.zone if placed else random.getrandbits(g.zone_bits)
         zone = zones.start + index if placed else random.getrandbits(g.zone_bits)
-        source_zone = random.getrandbits(g.zone_bits)
+        first_zone = zone
         if is_update:
-            source_zone = self.model.streams[request.source].start + index
+            first_zone = self.model.streams[request.source].start + index
         fields: dict[str, Any] = {
             "operation": request.operation,
             "status": request.status,
@@ -218,7 +226,7 @@ class Environment:
             "action": int(request.action),
             "select_all": request.select_all,
             "source": request.source,
-            "source_zone": source_zone,
+            "first_zone": first_zone,
             "rows": request.rows,
             "last_page": request.pages - 1 if is_update else random.getrandbits(g.plane_bits),
             "copies": request.copies,

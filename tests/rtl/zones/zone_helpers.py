@@ -69,6 +69,9 @@ class Source:
     def send(self, bits: int, offered: Callable[[], None] | None = None) -> None:
         self._items.append((bits, offered))
 
+    def clear(self) -> None:
+        self._items.clear()
+
     @property
     def empty(self) -> bool:
         return not self._items
@@ -93,16 +96,20 @@ class Source:
 class Sink:
     """Takes items from an output stream, ready in a share `busy` of the cycles, and calls `taken` with each.
 
-    Fails when an item that was offered is withdrawn or changed.
+    Fails when an item that was offered is withdrawn or changed. Without `busy` the stream is always ready.
     """
 
-    def __init__(self, dut, name: str, layout, taken: Callable, busy: float = 1):
+    def __init__(self, dut, name: str, layout, taken: Callable, busy: float | None = 1):
         self._dut, self._name, self._layout, self._taken, self.busy = dut, name, layout, taken, busy
-        self._valid, self._ready = getattr(dut, f"{name}__valid"), getattr(dut, f"{name}__ready")
-        self._payload = getattr(dut, f"{name}__payload")
+        self._valid, self._payload = getattr(dut, f"{name}__valid"), getattr(dut, f"{name}__payload")
+        self._ready = None if busy is None else getattr(dut, f"{name}__ready")
         self.offered_at: list[int] = []
-        self._ready.value = 0
+        self._set_ready(False)
         self.resume()
+
+    def _set_ready(self, ready: bool) -> None:
+        if self._ready is not None:
+            self._ready.value = int(ready)
 
     def resume(self) -> None:
         self._task = cocotb.start_soon(self._run())
@@ -110,13 +117,13 @@ class Sink:
     def stop(self) -> None:
         """Leave the pins to somebody else."""
         self._task.cancel()
-        self._ready.value = 0
+        self._set_ready(False)
 
     async def _run(self) -> None:
         pending = None
         while True:
-            ready = random.random() < self.busy
-            self._ready.value = int(ready)
+            ready = self.busy is None or random.random() < self.busy
+            self._set_ready(ready)
             await RisingEdge(self._dut.clk)
             if self._dut.rst.value != 0:
                 continue

@@ -248,7 +248,7 @@ class Decoder(wiring.Component):
             (~self._allowed(parsed), Status.ACCESS_DENIED),
             (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
             *([(self._needs_raw(parsed), Status.STREAM_IS_CODED)] if config.codec else []),
-            (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
+            *((bad, Status.INVALID_FIELD) for bad in self._bad_fields(parsed, blocks, one_zone, has_source)),
             (has_data & (parsed.sgl_type != 0), Status.SGL_TYPE_INVALID),
             (has_data & (parsed.length != self._data_bytes(parsed)), Status.SGL_LENGTH_INVALID),
             (blocks & parsed.address[: config.page_shift].any(), Status.SGL_GRANULARITY_INVALID),
@@ -284,7 +284,9 @@ class Decoder(wiring.Component):
             command.action.eq(parsed.action),
             command.select_all.eq(parsed.select_all),
             command.source.eq(parsed.source),
-            command.source_zone.eq(parsed.source_table.first + zone),
+            command.first_zone.eq(
+                Mux(op == Operation.UPDATE, parsed.source_table.first, parsed.table.first) + zone
+            ),
             command.rows.eq(parsed.rows),
             command.last_page.eq(parsed.pages - 1),
             command.copies.eq(parsed.copies),
@@ -329,7 +331,8 @@ class Decoder(wiring.Component):
         reads = parsed.operation == Operation.UPDATE
         return (parsed.source_access & Mux(reads, Const(Access.READ, 2), Const(Access.APPEND, 2))).any()
 
-    def _bad_field(self, parsed, blocks, one_zone, has_source):
+    def _bad_fields(self, parsed, blocks, one_zone, has_source):
+        """Conditions on the fields, in three parts."""
         op, g = parsed.operation, self.config.geometry
         any_offset = one_of(op, Operation.READ, Operation.WRITE, Operation.RECEIVE, Operation.RESTORE)
         offset = parsed.slba[: g.zone_size_bits]
@@ -351,14 +354,14 @@ class Decoder(wiring.Component):
         return (
             blocks & too_many
             | one_zone & ~any_offset & offset.any()
-            | (op == Operation.RECEIVE) & bad_report
+            | for_all_dies & (parsed.blocks != g.channels * g.dies),
+            (op == Operation.RECEIVE) & bad_report
             | (op == Operation.SEND) & bad_send
             | (op == Operation.RETIRE) & bad_retire
-            | (op == Operation.GENERATION) & bad_generation
-            | for_all_dies & (parsed.blocks != g.channels * g.dies)
-            | (op == Operation.UPDATE) & bad_update
+            | (op == Operation.GENERATION) & bad_generation,
+            (op == Operation.UPDATE) & bad_update
             | (op == Operation.RESTORE) & bad_restore
-            | has_source & (parsed.source_table.zones != parsed.table.zones)
+            | has_source & (parsed.source_table.zones != parsed.table.zones),
         )
 
     def _bad_restore(self, parsed):

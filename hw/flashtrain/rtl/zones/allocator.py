@@ -134,7 +134,7 @@ class ZoneAllocator(wiring.Component):
             return [wear_write.en.eq(1), wear_write.addr.eq(zone), wear_write.data.eq(erases)]
 
         more_wear = Signal(WEAR_BITS)  # after this erase; the count saturates
-        m.d.comb += more_wear.eq(erasing_candidate.wear + ~erasing_candidate.wear.all())
+        m.d.sync += more_wear.eq(erasing_candidate.wear + ~erasing_candidate.wear.all())
 
         def take_events() -> None:
             """One event per cycle: the end of an erase, or else a release."""

@@ -39,7 +39,8 @@ class StreamChange(data.StructLayout):
 class Generations(wiring.Component):
     """Generation and condition of each stream, from the reset of the controller on.
 
-    Latency: 1 cycle from a change to the outputs; `resets` is combinational in it.
+    Latency: 2 cycles from a change to the outputs; `resets` is combinational in it. Hold `stream`, `source`
+    and `restored` in both. Throughput: a change in 2 cycles.
 
     Members
     -------
@@ -66,15 +67,22 @@ class Generations(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        change = self.change
+        change = Signal.like(self.change)
+        resets, chosen, reset_stream = Signal(), Signal(STREAM_BITS), Signal(STREAM_BITS)
+        before = Signal(GENERATION_BITS)  # the reset
         conditions = Array(Signal(StreamCondition(), name=f"condition{n}") for n in range(MAX_STREAMS))
         of_stream = conditions[self.stream]
-        reset_stream = Signal(STREAM_BITS)
         m.d.comb += [
             self.stream_condition.eq(of_stream),
             self.source_condition.eq(conditions[self.source]),
-            self.resets.eq(change.reset | (change.commit & ~self.source_condition.pinned)),
-            reset_stream.eq(Mux(change.commit, self.source, self.stream)),
+            self.resets.eq(self.change.reset | (self.change.commit & ~self.source_condition.pinned)),
+        ]
+        m.d.comb += chosen.eq(Mux(self.change.commit, self.source, self.stream))
+        m.d.sync += [
+            change.eq(self.change),
+            resets.eq(self.resets),
+            reset_stream.eq(chosen),
+            before.eq(Array(self.generation)[chosen]),
         ]
         with m.If(change.update):
             m.d.sync += of_stream.uncommitted.eq(1)
@@ -82,9 +90,11 @@ class Generations(wiring.Component):
             m.d.sync += of_stream.uncommitted.eq(0)
         with m.If(change.pin | change.release):
             m.d.sync += of_stream.pinned.eq(change.pin)
-        with m.If(self.resets):
-            generation = Array(self.generation)[reset_stream]
-            m.d.sync += [generation.eq(generation + 1), conditions[reset_stream].uncommitted.eq(0)]
+        with m.If(resets):
+            m.d.sync += [
+                Array(self.generation)[reset_stream].eq(before + 1),
+                conditions[reset_stream].uncommitted.eq(0),
+            ]
         with m.If(change.restore_zone):
             m.d.sync += of_stream.restored.eq(1)
         with m.If(change.restore):

@@ -45,11 +45,10 @@ class CommandsInFlight(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         of_stream = Cat(
-            self._count(m, f"stream{n}", lambda command, n=n: _names(command, n)).any()
-            for n in range(MAX_STREAMS)
+            self._count(m, f"stream{n}", lambda command, n=n: _names(command, n)) for n in range(MAX_STREAMS)
         )
         updates, constants, statistics = (
-            self._count(m, kind.name.lower(), lambda command, kind=kind: command.operation == kind).any()
+            self._count(m, kind.name.lower(), lambda command, kind=kind: command.operation == kind)
             for kind in (Operation.UPDATE, Operation.CONSTANTS, Operation.STATISTICS)
         )
         m.d.comb += self.idle.eq(~of_stream.any())
@@ -76,12 +75,16 @@ class CommandsInFlight(wiring.Component):
         return m
 
     def _count(self, m: Module, name: str, counts) -> Signal:
-        """The number of commands in flight for which `counts` holds."""
-        count = Signal(range(self.config.commands + 1), name=name)
+        """Whether commands are in flight for which `counts` holds: a register beside their number."""
+        count, following = (
+            Signal(range(self.config.commands + 1), name=f"{name}{part}") for part in ("", "_following")
+        )
+        some = Signal(name=f"some_{name}")
         more = self.opened & counts(self.command)
         fewer = self.retired & counts(self.retired_command)
-        m.d.sync += count.eq(count + more - fewer)
-        return count
+        m.d.comb += following.eq(count + more - fewer)
+        m.d.sync += [count.eq(following), some.eq(following.any())]
+        return some
 
 
 def _names(command, stream: int):

@@ -101,8 +101,7 @@ class Jobs(wiring.Component):
     -------
     command : In(Command), settings : In(StreamTable)   the command, its stream
     place : In(JobPlace)
-    free_tag : In(tag_bits)      for the opening
-    tag : In(tag_bits)           the tag of the opening, for the job
+    tag : In(tag_bits)           for opening and job
     opening : Out(Opening)
     write : Out(WriteJob)        of appends, writes, flushes, updates and constants
     read : Out(ReadJob)          of reads, statistics and inspections
@@ -115,7 +114,6 @@ class Jobs(wiring.Component):
             "command": In(Command(config)),
             "settings": In(StreamTable(config)),
             "place": In(JobPlace(config)),
-            "free_tag": In(config.tag_bits),
             "tag": In(config.tag_bits),
             "opening": Out(Opening(config)),
             "write": Out(WriteJob(config)),
@@ -152,7 +150,7 @@ class Jobs(wiring.Component):
             events = Mux(encodes, Mux(self.settings.non_volatile, command.bound, 0) + 1, events)
             offset = Mux(encodes, 0, offset)  # comes with its end
         m.d.comb += [
-            opening.tag.eq(self.free_tag),
+            opening.tag.eq(self.tag),
             opening.port.eq(command.port),
             opening.cid.eq(command.cid),
             opening.stream.eq(command.stream),
@@ -195,7 +193,7 @@ class Jobs(wiring.Component):
                 write.kind.eq(PageKind.GRADIENTS),
                 write.source.eq(place.source.zone),
                 write.source_identity.stream.eq(command.source),
-                write.source_identity.zone.eq(command.source_zone),
+                write.source_identity.zone.eq(command.first_zone),
                 write.source_identity.generation.eq(place.source_generation),
                 write.source_identity.sequence.eq(place.source.sequence),
                 write.last_page.eq(command.last_page),

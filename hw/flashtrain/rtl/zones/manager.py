@@ -1,7 +1,7 @@
 """The zone manager: from checked commands to jobs."""
 
 from amaranth import Array, Cat, Module, Mux, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.layouts import (
@@ -54,14 +54,18 @@ class _Registers:
         self.source = Signal(StreamTable(config))
         self.stalls = Signal()
         self.checked = Signal(Lookup(config))  # the last one, with the state machine's outputs
+        self.checked_same = Signal()  # a write in its cycle before would be to its zone
         self.jobs_behind = Signal(SEQUENCE_BITS)  # write jobs since the last one of that zone
         self.jobs_not_issued = Signal(SEQUENCE_BITS)
         self.issued = Signal(SEQUENCE_BITS)
+        self.executes = Signal()  # DECIDE, of a command that succeeds
+        self.in_use_changes, self.in_use_after = Signal(), Signal(ZonesInUse(config))
         self.in_use = Array(Signal(ZonesInUse(config), name=f"in_use{n}") for n in range(MAX_STREAMS))
         self.jobs_sent = Signal(SEQUENCE_BITS)  # write jobs
         self.status = Signal(STATUS_BITS)  # from DECIDE on
         self.place = Signal(JobPlace(config))
-        self.tag = Signal(config.tag_bits)  # from OPEN on
+        self.tag = Signal(config.tag_bits)  # for the next opening and its job
+        self.has_tag = Signal()
         self.loop_zone = Signal(zone_bits)
         self.loop_left = Signal(zone_bits + 1)
         self.compared_zone = Signal(zone_bits)  # the source's, of a commit
@@ -69,6 +73,10 @@ class _Registers:
         self.required_pointer = Signal(config.geometry.zone_size_bits + 1)  # the source's write pointer
         self.visits = Signal()  # a lookup that no command has asked for is under way
         self.reclaim_owed = Signal()  # a command passed since the last step of the scan
+        self.visited = Signal()  # likewise, a cycle later
+        self.next_visit = Signal(data.StructLayout({"purpose": Purpose, "zone": zone_bits}))
+        self.begins_visit = Signal()
+        self.comes_first = Signal()  # in IDLE: before the next command
 
 
 class ZoneManager(wiring.Component):
@@ -88,7 +96,7 @@ class ZoneManager(wiring.Component):
 
     A zone whose program failed becomes read-only (`Retirement`) before the next command is checked. So the
     completion of that append follows the zone's change, and no reset, pin or commit that waited for the
-    append comes between. That takes 5 cycles, fewer beside a command that is sent or answered.
+    append comes between. That takes 7 cycles, fewer beside a command that is sent or answered.
 
     Latency: 6 cycles from a command to its job, 7 for an update, 5 to its answer.
 
@@ -102,21 +110,21 @@ class ZoneManager(wiring.Component):
         with an answer                           6
         that restores a zone                     7
         on all zones of a stream                 5 more, 1 per zone
-        commit                                   5 more, 2 per zone
+        commit                                   6 more, 2 per zone
         ======================================== ===================
 
     A command that lacks only an open resource scans its stream's zones, 1 cycle each, for one that is
     implicitly open. That zone is closed, and the command is checked anew.
 
     A stream reset takes as long as any other command. A scan over the zones follows it (`Reclaim`), a step
-    with each command, or in 5 cycles without a command.
+    with each command, or in 6 cycles without a command.
 
     A command that depends on others in flight (`CommandsInFlight`) stalls those behind it. So does an append
     or update to an empty zone until an erased physical zone is available. If none is, and none is to be
     erased or reclaimed, it fails with INTERNAL_ERROR: physical zones were lost to failed erases.
 
     An append to a stream with a codec reserves its bound; a pointer returns by what was not written
-    (`Settlement`) before the next command is checked, in 5 cycles as above.
+    (`Settlement`) before the next command is checked, in 6 or 7 cycles.
 
     A retired zone keeps its physical zone, which so is never used again.
 
@@ -127,10 +135,10 @@ class ZoneManager(wiring.Component):
     -------
     streams : In(StreamTable).array(8)   settings; constant until the next reset
     commands : In(stream(Command))
-    tags : In(stream)                    free tags
+    tags : In(stream)                    free tags; one is held for the next opening
     open : Out(stream(Opening))          accepted before the command's job is sent
-    write : Out(stream(WriteJob))
-    read : Out(stream(ReadJob))
+    write : Out(stream(WriteJob))        always ready, as long as a command has its tag: there is room for
+    read : Out(stream(ReadJob))          the job of each
     answers : Out(stream(Answer))        commands that end here
     retired : In(stream(Retired))        commands that the tracker has finished, see `Retirement`
     settled : In(stream(Settled))        with a codec: ends of encoded appends, see `Settlement`
@@ -161,8 +169,8 @@ class ZoneManager(wiring.Component):
             "commands": In(stream.Signature(Command(config))),
             "tags": In(stream.Signature(config.tag_bits)),
             "open": Out(stream.Signature(Opening(config))),
-            "write": Out(stream.Signature(WriteJob(config))),
-            "read": Out(stream.Signature(ReadJob(config))),
+            "write": Out(stream.Signature(WriteJob(config), always_ready=True)),
+            "read": Out(stream.Signature(ReadJob(config), always_ready=True)),
             "answers": Out(stream.Signature(Answer(config))),
             "retired": In(stream.Signature(Retired(config))),
             **coded(config, {"settled": In(stream.Signature(Settled(config)))}),
@@ -225,10 +233,24 @@ class ZoneManager(wiring.Component):
         m.d.comb += self._table.zone.eq(command.zone)
         self._check(m, registers)
         self._update_entry(m, registers)
+        self._choose_visit(m, registers)
         self._store_visited(m, registers)
         self._make_payloads(m, registers)
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
+        # In the cycle after DECIDE: the command is still at the head.
+        kinds = registers.kinds
+        m.d.sync += [
+            registers.in_use_changes.eq(
+                registers.executes & (kinds.changes_zone | kinds.resets_stream | kinds.loops)
+            ),
+            registers.in_use_after.eq(self._state_machine.in_use_after),
+        ]
+        with m.If(registers.in_use_changes):
+            m.d.sync += registers.in_use[command.stream].eq(registers.in_use_after)
+        m.d.comb += self.tags.ready.eq(~registers.has_tag)
+        with m.If(self.tags.valid & self.tags.ready):
+            m.d.sync += [registers.tag.eq(self.tags.payload), registers.has_tag.eq(1)]
 
         with m.FSM(name="fsm"):
             with m.State("IDLE"):
@@ -292,14 +314,15 @@ class ZoneManager(wiring.Component):
         in_flight, restore, age = self._in_flight, self._restore, self._age
         # Of an update the source's data must be young enough to be read, its own zone's are not read.
         retention = Mux(registers.kinds.is_update, registers.source.retention, registers.settings.retention)
+        # A cycle late: the command is still at the head, and none is checked yet.
+        m.d.sync += in_flight.opened.eq(self.open.valid & self.open.ready)
+        m.d.sync += restore.allocated.eq(self.next_zone.valid & self.next_zone.ready)
         m.d.comb += [
             in_flight.command.eq(command),
-            in_flight.opened.eq(self.open.valid & self.open.ready),
             in_flight.retired.eq(self.retired.valid & self.retired.ready),
             in_flight.retired_command.eq(self.retired.payload),
             restore.recover.eq(self.recover),
             restore.command.eq(command),
-            restore.allocated.eq(self.next_zone.valid & self.next_zone.ready),
             self.recovering.eq(restore.recovering),
             self.sequence.eq(restore.sequence),
             age.time.eq(self.time),
@@ -319,7 +342,8 @@ class ZoneManager(wiring.Component):
         with m.If(found.purpose != Purpose.NONE):
             m.d.sync += [
                 *(checked[name].eq(found[name]) for name in ("zone", "entry", "stale", "reclaim")),
-                checked.overtaken.eq(found.overtaken | self._table.overtakes(found.zone)),
+                checked.overtaken.eq(found.overtaken),
+                registers.checked_same.eq(self._table.is_written(found.zone)),
                 registers.jobs_behind.eq(registers.jobs_sent - found.entry.job),
                 registers.jobs_not_issued.eq(registers.jobs_sent - self.issued),
                 registers.issued.eq(self.issued),
@@ -354,9 +378,7 @@ class ZoneManager(wiring.Component):
             m.d.comb += [
                 stored.time.eq(self.time),
                 stored.unsure.eq(0),
-                stored.placement.zone.eq(self.next_zone.payload.zone),
-                stored.placement.sequence.eq(restore.sequence),
-                stored.placement.wear.eq(self.next_zone.payload.wear),
+                stored.placement.eq(self._allocated()),
             ]
         with m.If(kinds.restores_zone):
             m.d.comb += [
@@ -366,6 +388,11 @@ class ZoneManager(wiring.Component):
             ]
             with m.If(is_retired(command.restored_state)):
                 m.d.comb += stored.generation.eq(command.generation)  # it outlives resets of its stream
+
+    def _allocated(self) -> Value:
+        """The `Placement` in the next erased zone."""
+        next_zone = self.next_zone.payload
+        return Cat(next_zone.zone, self._restore.sequence, next_zone.wear)
 
     def _allocates_zone(self, registers: _Registers) -> Value:
         return registers.kinds.is_append & ~registers.checked.entry.mapped
@@ -416,7 +443,6 @@ class ZoneManager(wiring.Component):
             jobs.command.eq(command),
             jobs.settings.eq(registers.settings),
             jobs.place.eq(registers.place),
-            jobs.free_tag.eq(self.tags.payload),
             jobs.tag.eq(registers.tag),
             self.open.payload.eq(jobs.opening),
             self.write.payload.eq(jobs.write),
@@ -427,45 +453,60 @@ class ZoneManager(wiring.Component):
     def _release(self, m: Module, zone: Value) -> None:
         m.d.sync += [self.release.valid.eq(1), self.release.payload.eq(zone)]
 
+    def _choose_visit(self, m: Module, registers: _Registers) -> None:
+        """Choose a zone to retire first, or one whose pointer returns, or the next of the scan."""
+        reclaim, retirement, visit = self._reclaim, self._retirement, registers.next_visit
+        m.d.sync += [
+            registers.visited.eq(registers.visits),
+            visit.purpose.eq(Mux(reclaim.pending, Purpose.RECLAIM, Purpose.NONE)),
+            visit.zone.eq(reclaim.zone),
+        ]
+        owed = registers.reclaim_owed & ~registers.begins_visit
+        comes_first = reclaim.pending & (owed | ~self.commands.valid)
+        if settlement := self._settlement:
+            comes_first |= settlement.pending
+            with m.If(settlement.pending):
+                m.d.sync += [visit.purpose.eq(Purpose.SETTLE), visit.zone.eq(settlement.zone)]
+        with m.If(retirement.pending):
+            m.d.sync += [visit.purpose.eq(Purpose.RETIRE), visit.zone.eq(retirement.zone)]
+        m.d.sync += registers.comes_first.eq(comes_first | retirement.pending)
+
     def _visit(self, m: Module, registers: _Registers) -> None:
-        """Look up a zone to retire first, or one whose pointer returns, or the next of the scan."""
-        table, reclaim, retirement = self._table, self._reclaim, self._retirement
-
-        def look_up(zone: Value, purpose: Purpose) -> None:
-            m.d.comb += [table.zone.eq(zone), table.purpose.eq(purpose)]
+        """Look up the zone of the next visit, unless one is under way."""
+        table, visit = self._table, registers.next_visit
+        begins = ~registers.visits & ~registers.visited & table.rests & (visit.purpose != Purpose.NONE)
+        waits = (visit.purpose == Purpose.RECLAIM) & self.release.valid
+        # The zone is there in any case: without a purpose it does not matter.
+        m.d.comb += table.zone.eq(visit.zone)
+        with m.If(begins & ~waits):
+            m.d.comb += [
+                registers.begins_visit.eq(1),
+                table.purpose.eq(visit.purpose),
+                self._retirement.read.eq(visit.purpose == Purpose.RETIRE),
+            ]
             m.d.sync += registers.visits.eq(1)
-
-        with m.If(~registers.visits & table.ready):
-            with m.If(retirement.pending):
-                look_up(retirement.zone, Purpose.RETIRE)
-                m.d.comb += retirement.read.eq(1)
-            if settlement := self._settlement:
-                with m.Elif(settlement.pending):
-                    look_up(settlement.zone, Purpose.SETTLE)
-                    m.d.comb += settlement.read.eq(1)
-            with m.Elif(reclaim.pending & ~self.release.valid):
-                look_up(reclaim.zone, Purpose.RECLAIM)
+            with m.If(visit.purpose == Purpose.RECLAIM):
                 m.d.sync += registers.reclaim_owed.eq(0)
+            if settlement := self._settlement:
+                m.d.comb += settlement.read.eq(visit.purpose == Purpose.SETTLE)
 
     def _select(self, m: Module, registers: _Registers) -> None:
         """IDLE: what is held, or a step of the scan that is owed, comes before the next command."""
-        command, table, reclaim, retirement = (
-            self.commands.payload, self._table, self._reclaim, self._retirement,
-        )  # fmt: skip
-        held = retirement.busy
+        command, table, reclaim = self.commands.payload, self._table, self._reclaim
+        held = self._retirement.busy
         if self._settlement:
             held |= self._settlement.busy
-        rests = table.ready & ~self.release.valid & ~self._restore.busy & ~held
+        rests = table.rests & ~self.release.valid & ~self._restore.busy & ~held
         nothing_left = self._in_flight.idle & ~reclaim.pending & ~registers.visits
-        owes = registers.reclaim_owed & reclaim.pending
         m.d.comb += self.idle.eq(rests & ~self.commands.valid & nothing_left)
-        with m.If(rests & self.commands.valid & ~registers.stalls & ~owes):
-            m.d.comb += table.purpose.eq(Purpose.COMMAND)
-            with m.If(command.operation == Operation.UPDATE):
-                m.d.comb += [table.zone.eq(command.source_zone), table.purpose.eq(Purpose.SOURCE)]
-            m.next = "LOOKUP"
-        with m.Else():
+        with m.If(registers.comes_first):
             self._visit(m, registers)
+        with m.Else():
+            is_update = command.operation == Operation.UPDATE
+            m.d.comb += table.zone.eq(command.first_zone)
+            with m.If(rests & self.commands.valid & ~registers.stalls):
+                m.d.comb += table.purpose.eq(Mux(is_update, Purpose.SOURCE, Purpose.COMMAND))
+                m.next = "LOOKUP"
 
     def _look_up(self, m: Module, registers: _Registers) -> None:
         m.next = "WAIT"
@@ -477,7 +518,8 @@ class ZoneManager(wiring.Component):
 
     def _decide(self, m: Module, registers: _Registers) -> None:
         """DECIDE: check the command, note its place, and change its zone and its stream."""
-        command, checked, stored = self.commands.payload, registers.checked, self._table.write_entry
+        command, checked = self.commands.payload, registers.checked
+        generation = Array(self._generations.generation)[command.stream]
         kinds, settings, place, status = (
             registers.kinds,
             registers.settings,
@@ -491,8 +533,8 @@ class ZoneManager(wiring.Component):
         m.d.sync += [
             registers.reclaim_owed.eq(1),
             status.eq(machine.status),
-            place.placement.eq(stored.placement),
-            place.generation.eq(Mux(kinds.is_append, stored.generation, checked.entry.generation)),
+            place.placement.eq(Mux(allocates_zone, self._allocated(), checked.entry.placement)),
+            place.generation.eq(Mux(kinds.is_append, generation, checked.entry.generation)),
             place.offset.eq(Mux(kinds.is_append, checked.entry.pointer, command.offset)),
             place.after.eq(Mux(waits_for_job, checked.entry.job, registers.issued)),
             self.zone_waits.eq(0),
@@ -506,7 +548,8 @@ class ZoneManager(wiring.Component):
             m.d.sync += [place.placement.eq(0), place.generation.eq(0), place.after.eq(registers.issued)]
         with m.If(kinds.to_all_dies):
             m.d.sync += place.offset.eq(0)
-        with m.If(checked.overtaken | self.release.valid):
+        overtaken = checked.overtaken | self._table.writing & registers.checked_same
+        with m.If(overtaken | self.release.valid):
             m.next = "IDLE"
         with m.Elif(machine.fails):
             m.next = "ANSWER"
@@ -525,8 +568,7 @@ class ZoneManager(wiring.Component):
         """DECIDE, of a command that succeeds."""
         table, machine, change = self._table, self._state_machine, self._generations.change
         kinds, checked = registers.kinds, registers.checked
-        with m.If(kinds.changes_zone | kinds.resets_stream | kinds.loops):
-            m.d.sync += registers.in_use[self.commands.payload.stream].eq(machine.in_use_after)
+        m.d.comb += registers.executes.eq(1)
         if settlement := self._settlement:
             m.d.comb += settlement.reserves.eq(kinds.encodes)
         empties_zone = checked.entry.mapped & (machine.zone_after.state == ZoneState.EMPTY)
@@ -556,21 +598,24 @@ class ZoneManager(wiring.Component):
 
     def _send(self, m: Module, registers: _Registers) -> None:
         with m.State("OPEN"):
-            m.d.comb += [self.open.valid.eq(self.tags.valid), self.tags.ready.eq(self.open.ready)]
-            m.d.sync += registers.tag.eq(self.tags.payload)
+            m.d.comb += self.open.valid.eq(registers.has_tag)
             self._visit(m, registers)
             with m.If(self.open.valid & self.open.ready):
                 m.next = "SEND"
 
         with m.State("SEND"):
-            with m.If(registers.kinds.has_read_job):
-                m.d.comb += [self.read.valid.eq(1), self.commands.ready.eq(self.read.ready)]
-            with m.Else():
-                m.d.comb += [self.write.valid.eq(1), self.commands.ready.eq(self.write.ready)]
-                m.d.sync += registers.jobs_sent.eq(registers.jobs_sent + self.write.ready)
+            is_read = registers.kinds.has_read_job
+            m.d.comb += [
+                self.read.valid.eq(is_read),
+                self.write.valid.eq(~is_read),
+                self.commands.ready.eq(1),
+            ]
+            m.d.sync += [
+                registers.jobs_sent.eq(registers.jobs_sent + ~is_read),
+                registers.has_tag.eq(0),
+            ]
             self._visit(m, registers)
-            with m.If(self.commands.ready):
-                m.next = "IDLE"
+            m.next = "IDLE"
 
         with m.State("ANSWER"):
             m.d.comb += [self.answers.valid.eq(1), self.commands.ready.eq(self.answers.ready)]
@@ -579,8 +624,8 @@ class ZoneManager(wiring.Component):
                 m.next = "IDLE"
 
     def _next_of_loop(self, m: Module, registers: _Registers) -> None:
-        """Look up the next zone of the command's stream."""
-        m.d.comb += [self._table.zone.eq(registers.loop_zone), self._table.purpose.eq(Purpose.EACH)]
+        """Look up the next zone of the command's stream, which is at the table's port."""
+        m.d.comb += self._table.purpose.eq(Purpose.EACH)
         m.d.sync += [
             registers.loop_zone.eq(registers.loop_zone + 1),
             registers.loop_left.eq(registers.loop_left - 1),
@@ -590,6 +635,7 @@ class ZoneManager(wiring.Component):
         """An operation on all zones of a stream: each entry is changed if it is selected."""
         table, checked = self._table, registers.checked
         with m.State("LOOP"):
+            m.d.comb += table.zone.eq(registers.loop_zone)
             with m.If(checked.purpose == Purpose.EACH):
                 m.d.comb += table.write.eq(self._state_machine.selected)
             with m.If(registers.loop_left != 0):
@@ -602,6 +648,7 @@ class ZoneManager(wiring.Component):
         table, checked = self._table, registers.checked
         in_use = registers.in_use[self.commands.payload.stream]
         with m.State("ROOM"):
+            m.d.comb += table.zone.eq(registers.loop_zone)
             with m.If(registers.loop_left != 0):
                 self._next_of_loop(m, registers)
             with m.Elif(~table.busy & (checked.purpose == Purpose.NONE)):
@@ -622,8 +669,11 @@ class ZoneManager(wiring.Component):
         """The zones of a commit in turn: the source's, then the stream's own."""
         table, checked = self._table, registers.checked
         with m.State("COMPARE"):
+            m.d.comb += table.zone.eq(
+                Mux(registers.compares_own, registers.loop_zone, registers.compared_zone)
+            )
             with m.If((registers.loop_left != 0) & ~registers.compares_own):
-                m.d.comb += [table.zone.eq(registers.compared_zone), table.purpose.eq(Purpose.SOURCE)]
+                m.d.comb += table.purpose.eq(Purpose.SOURCE)
                 m.d.sync += [
                     registers.compared_zone.eq(registers.compared_zone + 1),
                     registers.compares_own.eq(1),
@@ -632,10 +682,7 @@ class ZoneManager(wiring.Component):
                 self._next_of_loop(m, registers)
                 m.d.sync += registers.compares_own.eq(0)
             with m.Elif(~table.busy & (checked.purpose == Purpose.NONE)):
-                m.d.comb += self._generations.change.commit.eq(1)
-                with m.If(self._generations.resets):
-                    m.d.sync += registers.in_use[self.commands.payload.source].eq(0)
-                m.next = "ANSWER"
+                m.next = "COMMIT"
             with m.If(checked.purpose == Purpose.SOURCE):
                 m.d.sync += registers.required_pointer.eq(checked.entry.pointer)
             with m.If(
@@ -644,6 +691,12 @@ class ZoneManager(wiring.Component):
                 m.d.comb += [table.cancel.eq(1), table.purpose.eq(Purpose.NONE)]
                 m.d.sync += registers.status.eq(Status.INVALID_FIELD)
                 m.next = "ANSWER"
+
+        with m.State("COMMIT"):
+            m.d.comb += self._generations.change.commit.eq(1)
+            with m.If(~self._generations.source_condition.pinned):
+                m.d.sync += registers.in_use[self.commands.payload.source].eq(0)
+            m.next = "ANSWER"
 
     def _report(self, m: Module, registers: _Registers) -> None:
         with m.State("REPORT"):

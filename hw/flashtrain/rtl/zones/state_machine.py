@@ -53,7 +53,7 @@ class _Prepared:
 
 
 Refusals = list[tuple[ValueLike, Status]]
-"""Conditions under which a command fails, with their statuses; the first that holds gives the status."""
+"""Conditions under which a command fails, with their statuses."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _Change:
     in_use: data.View  # after a command on all zones
 
     def refuse(self, refusals: Refusals) -> list:
-        """Statements that choose the status. `fails` does not wait for the choice."""
+        """Statements that choose the status of the first that holds. `fails` does not wait for the choice."""
         status: ValueLike = Const(Status.SUCCESS, STATUS_BITS)
         for condition, refusal in reversed(refusals):
             status = Mux(condition, Const(refusal, STATUS_BITS), status)
@@ -214,11 +214,15 @@ class ZoneStateMachine(wiring.Component):
             prepared.no_active.eq(self.in_use.active == self.config.max_active),
             prepared.many_active.eq(self.in_use.active > self.config.max_open),
         ]
-        status = Signal(STATUS_BITS)
-        self._check_streams(m, status)
-        with m.If(command.status != Status.SUCCESS):
-            m.d.comb += status.eq(command.status)
-        m.d.sync += [prepared.status.eq(status), prepared.fails.eq(status != Status.SUCCESS)]
+        status: ValueLike = Const(Status.SUCCESS, STATUS_BITS)
+        refusals = self._of_streams()
+        for condition, refusal in refusals:
+            status = Mux(condition, Const(refusal, STATUS_BITS), status)
+        has_failed = command.status != Status.SUCCESS
+        m.d.sync += [
+            prepared.status.eq(Mux(has_failed, command.status, status)),
+            prepared.fails.eq(has_failed | Cat(condition for condition, _ in refusals).any()),
+        ]
         with m.If(self.is_source):
             m.d.sync += [
                 prepared.source_offline.eq(self.zone.state == ZoneState.OFFLINE),
@@ -226,8 +230,8 @@ class ZoneStateMachine(wiring.Component):
                 prepared.source_before.eq(self.zone.pointer - prepared.written),
             ]
 
-    def _check_streams(self, m: Module, status: Signal) -> None:
-        """Refusals that do not depend on the zone: the last one that holds."""
+    def _of_streams(self) -> Refusals:
+        """Refusals that do not depend on the zone: the last one that holds counts."""
         operation, action = self.command.operation, self.command.action
         is_update = operation == Operation.UPDATE
         loses = (action == ZoneAction.RESET) | (action == ZoneAction.OFFLINE)
@@ -235,23 +239,19 @@ class ZoneStateMachine(wiring.Component):
         loses_data |= (operation == Operation.RESET) | (operation == Operation.RETIRE)
         appends = is_update | (operation == Operation.APPEND) | (operation == Operation.WRITE)
         commits = (operation == Operation.GENERATION) & (action == GenerationAction.COMMIT)
-        with m.If(commits & ~self.stream.uncommitted):
-            m.d.comb += status.eq(Status.INVALID_FIELD)
         pins = (operation == Operation.GENERATION) & (action == GenerationAction.PIN)
         not_ready = ((operation == Operation.READ) | pins) & self.stream.uncommitted
         not_ready |= is_update & self.source.uncommitted
-        with m.If(not_ready):
-            m.d.comb += status.eq(Status.NAMESPACE_NOT_READY)
-        with m.If(self.stream.pinned & (loses_data | appends)):
-            m.d.comb += status.eq(Status.NAMESPACE_WRITE_PROTECTED)
         restores_stream = (operation == Operation.RESTORE) & (action == RestoreAction.STREAM)
-        with m.If(restores_stream & self.stream.restored):
-            m.d.comb += status.eq(Status.COMMAND_SEQUENCE_ERROR)
         recovers = (operation == Operation.INSPECT) | (operation == Operation.RESTORE)
-        with m.If(recovers & ~self.recovering):
-            m.d.comb += status.eq(Status.COMMAND_SEQUENCE_ERROR)
-        with m.If(~recovers & self.recovering):
-            m.d.comb += status.eq(Status.NAMESPACE_NOT_READY)
+        return [
+            (commits & ~self.stream.uncommitted, Status.INVALID_FIELD),
+            (not_ready, Status.NAMESPACE_NOT_READY),
+            (self.stream.pinned & (loses_data | appends), Status.NAMESPACE_WRITE_PROTECTED),
+            (restores_stream & self.stream.restored, Status.COMMAND_SEQUENCE_ERROR),
+            (recovers & ~self.recovering, Status.COMMAND_SEQUENCE_ERROR),
+            (~recovers & self.recovering, Status.NAMESPACE_NOT_READY),
+        ]
 
     def _append(self, m: Module, change: _Change) -> None:
         g, command, prepared, zone = self.config.geometry, self.command, change.prepared, change.zone

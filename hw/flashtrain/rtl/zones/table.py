@@ -89,11 +89,13 @@ class ZoneTable(wiring.Component):
     one per cycle; `ready` then rises.
 
     Latency: `LOOKUP_CYCLES` from a zone to `found`. Throughput: one lookup and one write per cycle. A write
-    shows in the lookups of later cycles; it marks the earlier ones of its zone as overtaken.
+    shows in the lookups from the second cycle after it on. It marks the earlier ones of its zone as
+    overtaken.
 
     Members
     -------
-    generations : In(16).array(8)   current generation of each stream
+    generations : In(16).array(8)   current generation of each stream; constant while a lookup with a purpose
+      is between its first and its third cycle
     zone : In(zone_bits)            logical zone to look up
     purpose : In(Purpose)           of this lookup
     cancel : In(1)                  a command's lookups that are under way lose their purpose
@@ -101,6 +103,8 @@ class ZoneTable(wiring.Component):
     since : Out(32)                 time of the entry that is found in the next cycle
     found : Out(Lookup)
     write : In(1)                   store `write_entry` as the entry of `write_zone`
+    writing : Out(1)                `write`, a cycle later
+    rests : Out(1)                  initialised, and not `writing`
     ready : Out(1)                  initialised
     """
 
@@ -120,6 +124,8 @@ class ZoneTable(wiring.Component):
             "write": In(1),
             "write_zone": In(zone_bits),
             "write_entry": In(ZoneEntry(config)),
+            "writing": Out(1),
+            "rests": Out(1),
             "ready": Out(1),
         })  # fmt: skip
 
@@ -130,31 +136,51 @@ class ZoneTable(wiring.Component):
         read, write = entries.read_port(), entries.write_port()
 
         # A lookup: its zone is at the memory's port, then its entry in the memory, then in `stored`.
-        way = data.StructLayout({"purpose": Purpose, "zone": zone_bits, "overtaken": 1})
+        way = data.StructLayout({"purpose": Purpose, "zone": zone_bits})
         asked, first, second = (Signal(way, name=name) for name in ("asked", "in_memory", "in_register"))
+        # A write passes a register, too. The zones of lookups under way are compared meanwhile. A zone that
+        # was at the port in the cycle of a write, or in the one after, is compared a cycle later.
+        second_marked, second_same, second_overtaken = (
+            Signal(name=f"in_register_{name}") for name in ("marked", "same", "overtaken")
+        )
+        found_marked, found_same = Signal(), Signal()
+        written_zone, written_entry = Signal(zone_bits), Signal(ZoneEntry(self.config))
+        wrote, wrote_zone = Signal(), Signal(zone_bits)
         stored, found = Signal(ZoneEntry(self.config)), self.found
+        current = Signal(GENERATION_BITS)  # of its stream
         stale = Signal()
         m.d.comb += [
             read.addr.eq(self.zone),
             asked.purpose.eq(self.purpose),
             asked.zone.eq(self.zone),
-            stale.eq(
-                (stored.generation != Array(self.generations)[stored.stream]) & ~is_retired(stored.state)
-            ),
+            stale.eq((stored.generation != current) & ~is_retired(stored.state)),
             self.since.eq(stored.time),
+            second_overtaken.eq(second_marked | self.writing & second_same),
+            found.overtaken.eq(found_marked | self.writing & found_same),
             self.busy.eq(Cat(one.purpose != Purpose.NONE for one in (first, second, found)).any()),
         ]
         for before, after in ((asked, first), (first, second), (second, found)):
-            m.d.sync += [
-                after.purpose.eq(before.purpose),
-                after.zone.eq(before.zone),
-                after.overtaken.eq(before.overtaken | self.overtakes(before.zone)),
-            ]
+            m.d.sync += [after.purpose.eq(before.purpose), after.zone.eq(before.zone)]
+        m.d.sync += [
+            self.writing.eq(self.write),
+            self.rests.eq(self.ready & ~self.write),
+            written_zone.eq(self.write_zone),
+            written_entry.eq(self.write_entry),
+            wrote.eq(self.writing),
+            wrote_zone.eq(written_zone),
+            second_marked.eq(
+                self.writing & (written_zone == first.zone) | wrote & (wrote_zone == first.zone)
+            ),
+            second_same.eq(self.is_written(first.zone)),
+            found_marked.eq(second_overtaken),
+            found_same.eq(self.is_written(second.zone)),
+        ]
         for after, before in ((second, first), (found, second)):
             with m.If(self.cancel & for_command(before.purpose)):
                 m.d.sync += after.purpose.eq(Purpose.NONE)
         m.d.sync += [
             stored.eq(read.data),
+            current.eq(Array(self.generations)[read.data.stream]),
             found.entry.eq(stored),
             found.stale.eq(stale),
             found.reclaim.eq(stale & stored.mapped),
@@ -169,18 +195,18 @@ class ZoneTable(wiring.Component):
         cleared = Signal(range(zones))
         with m.If(self.ready):
             m.d.comb += [
-                write.en.eq(self.write),
-                write.addr.eq(self.write_zone),
-                write.data.eq(self.write_entry),
+                write.en.eq(self.writing),
+                write.addr.eq(written_zone),
+                write.data.eq(written_entry),
             ]
         with m.Else():
             m.d.comb += [write.en.eq(1), write.addr.eq(cleared), write.data.state.eq(ZoneState.EMPTY)]
             m.d.sync += [cleared.eq(cleared + 1), self.ready.eq(cleared == zones - 1)]
         return m
 
-    def overtakes(self, zone: Value) -> Value:
-        """Whether the write of this cycle is to that zone."""
-        return self.write & (self.write_zone == zone)
+    def is_written(self, zone: Value) -> Value:
+        """Whether a write of this cycle would be to that zone."""
+        return self.write_zone == zone
 
 
 class Reclaim(wiring.Component):
@@ -212,12 +238,12 @@ class Reclaim(wiring.Component):
         m = Module()
         zones = self.config.geometry.zones
         left = Signal(range(zones + 1))
-        m.d.comb += self.pending.eq(left.any())
         with m.If(self.start):
-            m.d.sync += left.eq(zones)
+            m.d.sync += [left.eq(zones), self.pending.eq(1)]
         with m.Elif(self.step):
             m.d.sync += [
                 left.eq(left - 1),
+                self.pending.eq(left != 1),
                 self.zone.eq(Mux(self.zone == zones - 1, 0, self.zone + 1)),
             ]
         return m
@@ -226,11 +252,11 @@ class Reclaim(wiring.Component):
 class ZoneAge(wiring.Component):
     """Compares the time of a zone's oldest data with the time of day.
 
-    Registers hold, for each class, the times before which data are due and expired. So there is one
-    subtraction between `since` and the outputs. Differences count modulo 2^32: data from the future are
-    fresh.
+    Registers hold, for each class and for the chosen one, the times before which data are due and expired.
+    So there is one subtraction between `since` and the outputs. Differences count modulo 2^32: data from the
+    future are fresh.
 
-    Latency: 2 cycles from `time`, 1 from `since` and `retention`.
+    Latency: 3 cycles from `time`, 2 from `retention`, 1 from `since`.
 
     Members
     -------
@@ -252,6 +278,8 @@ class ZoneAge(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        ages = Signal()
+        m.d.sync += ages.eq(self.retention <= max(Retention))
         for name, output in (("due", self.due), ("limit", self.expired)):
             seconds = {which: getattr(which, name) for which in Retention}
             before = {
@@ -259,7 +287,8 @@ class ZoneAge(wiring.Component):
                 for which, age in seconds.items()
             }
             m.d.sync += [before[which].eq(self.time - age) for which, age in seconds.items()]
-            passed = Signal(TIME_BITS, name=f"{name}_passed")
-            m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since)
-            m.d.sync += output.eq(~passed[-1] & (self.retention <= max(Retention)))
+            chosen, passed = (Signal(TIME_BITS, name=f"{name}_{part}") for part in ("chosen", "passed"))
+            m.d.sync += chosen.eq(Array(before.values())[self.retention])
+            m.d.comb += passed.eq(chosen - self.since)
+            m.d.sync += output.eq(~passed[-1] & ages)
         return m
