@@ -15,7 +15,7 @@ from flashtrain.spec.registers import ChannelCounter, Counter, Register, State, 
 
 CONFIG = preset(bench_parameters()["preset"])
 G = CONFIG.geometry
-ENABLED, FACTORY, RECOVER = 1, 2, 4
+ENABLED, FACTORY, RECOVER, RAW = 1, 2, 4, 8
 SQ_TAIL, CQ_HEAD = (0x1000, 0x1008), (0x1004, 0x100C)
 
 
@@ -59,7 +59,7 @@ class Model:
         """Whether it is accepted."""
         enabled = bool(self.control & ENABLED)
         if address == 0x014:
-            if value > 7:
+            if value > 15:
                 return False
             self.control = value
             if not value & ENABLED:
@@ -132,7 +132,8 @@ class Bench:
 
     def check_outputs(self) -> None:
         dut, words = self.dut, self.model.words
-        for pin, flag in ((dut.enable, ENABLED), (dut.factory, FACTORY), (dut.recover, RECOVER)):
+        flags = (dut.enable, ENABLED), (dut.factory, FACTORY), (dut.recover, RECOVER), (dut.raw, RAW)
+        for pin, flag in flags:
             assert pin.value == int(bool(self.model.control & flag))
         assert dut.memory_bytes.value == words[0x020] | words[0x024] << 32
         assert dut.time.value == words[0x03C]
@@ -193,7 +194,7 @@ async def random_accesses_do_what_the_map_says(dut, busy):
         if address in mine:
             continue
         if random.random() < 0.6:
-            value = random.randrange(9) if address == 0x014 else random_value(address)
+            value = random.randrange(18) if address == 0x014 else random_value(address)
             await bench.write_both(address, value)
             state = await bench.read(Register.STATE)
             assert state == (State.BAD_DOORBELL if model.bad_doorbell else 0)
@@ -376,14 +377,14 @@ async def the_time_goes_on_from_what_was_written(dut):
 
 
 @cocotb.test()
-async def a_read_takes_seven_cycles_and_a_write_one(dut):
+async def a_read_takes_eight_cycles_and_a_write_one(dut):
     inputs = "awaddr awprot awvalid wdata wstrb wvalid bready araddr arprot arvalid rready".split()
     await start(dut, counter_pending=0, **{f"bus__{name}": 0 for name in inputs})
     dut.bus__rready.value = 1
     dut.bus__arvalid.value = 1
     await RisingEdge(dut.clk)
     dut.bus__arvalid.value = 0
-    for _ in range(6):
+    for _ in range(7):
         await RisingEdge(dut.clk)
         assert dut.bus__rvalid.value == 0
     await RisingEdge(dut.clk)

@@ -120,7 +120,7 @@ class CommandTracker(wiring.Component):
         record, command, is_read = Signal(progress), Signal(TrackedCommand(config)), Signal()
         left = Signal(count_bits)
         failed, program_failed = Signal(), Signal()
-        last, done, ended = Signal(), Signal(), Signal()
+        is_last, last, done, ended = Signal(), Signal(), Signal(), Signal()
         answering, answered_tag = Signal(), Signal(config.tag_bits)
         readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
         reads = Cat(command.operation == operation for operation in readers).any()
@@ -148,10 +148,10 @@ class CommandTracker(wiring.Component):
             left.eq(record.count - amount),
             failed.eq(record.failed | event.failed),
             program_failed.eq(record.program_failed | (event.failed & of_program)),
-            last.eq(is_read & ~is_opening & (left == 0)),
+            last.eq(is_read & ~is_opening & is_last),
             done.eq(last & ~answering),
             ended.eq(answering & ~self.answers.valid & ~self.retired.valid),
-            advance.eq(~valid | is_read & (~last | done)),
+            advance.eq(~valid | is_read & ~(last & answering)),
             command_write.en.eq(is_read & is_opening),
             command_write.data.port.eq(opening.port),
             command_write.data.cid.eq(opening.cid),
@@ -168,6 +168,7 @@ class CommandTracker(wiring.Component):
         m.d.sync += [
             is_read.eq(valid & ~advance),
             record.eq(count_read.data),
+            is_last.eq(count_read.data.count == amount),
             command.eq(command_read.data),
         ]
         with m.If(self.answers.ready):
@@ -213,13 +214,12 @@ class CommandTracker(wiring.Component):
             self.span.read.eq(command.operation == Operation.READ),
             self.span.tag.eq(tag),
         ]
+        read_begins, read_ends = Signal(), Signal()
         m.d.sync += [
             in_flight.eq(in_flight + entered - ended),
-            reads.eq(
-                reads
-                + (self.span.begins & (opening.operation == Operation.READ))
-                - (self.span.ends & self.span.read)
-            ),
+            read_begins.eq(self.span.begins & (opening.operation == Operation.READ)),
+            read_ends.eq(self.span.ends & self.span.read),
+            reads.eq(reads + read_begins - read_ends),
         ]
         return m
 

@@ -3,7 +3,7 @@
 from functools import reduce
 from operator import or_
 
-from amaranth import Array, Module, Mux, Signal
+from amaranth import Array, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -26,7 +26,7 @@ class CompletionWriter(wiring.Component):
     `SubmissionFetch` has reserved a place in the queue for every answer. The beat with the phase bit is the
     last one. The port's interrupt follows the tensor buffer's response.
 
-    Latency: 1 cycle from an answer to its burst. Throughput: an entry in 2 cycles, with up to
+    Latency: 1 cycle from an answer to its burst. Throughput: an entry in 3 cycles, with up to
     `BURSTS_OUTSTANDING` outstanding.
 
     Members
@@ -72,13 +72,13 @@ class CompletionWriter(wiring.Component):
         return m
 
     def _write(self, m: Module, answer, ports):
-        """Offer the burst and its beats in parallel; take the next answer after both."""
+        """Offer the burst and its beats in parallel; take the next answer in a cycle after both."""
         tail = Array(Signal(16, name=f"tail{port}") for port in range(PORTS))
         phase = Array(Signal(init=1, name=f"phase{port}") for port in range(PORTS))
         bases = Array(queue.cq_base for queue in self.queues)
         burst, beat, port = self.axi.aw, self.axi.w, answer.payload.port
         burst_sent, beats_sent, burst_sends, beat_sends = Signal(), Signal(), Signal(), Signal()
-        second, done = Signal(), Signal()
+        room, second, done = Signal(), Signal(), Signal()
         head = Signal(16)
 
         status = answer.payload.status
@@ -97,7 +97,7 @@ class CompletionWriter(wiring.Component):
         for field, value in fields.items():
             m.d.comb += entry[field.low : field.low + field.width].eq(value)
         m.d.comb += [
-            burst.valid.eq(answer.valid & ~burst_sent & ports.ready),
+            burst.valid.eq(answer.valid & ~burst_sent & room),
             burst.payload.address.eq(bases[port] + tail[port] * Completion.BYTES),
             burst.payload.length.eq(1),
             beat.valid.eq(answer.valid & ~beats_sent),
@@ -107,7 +107,7 @@ class CompletionWriter(wiring.Component):
             beat_sends.eq(beat.valid & beat.ready),
             ports.valid.eq(burst_sends),
             ports.payload.eq(port),
-            done.eq(answer.valid & (burst_sent | burst_sends) & (beats_sent | beat_sends & second)),
+            done.eq(burst_sent & beats_sent),
             answer.ready.eq(done),
             self.failed.eq(done & (status != Status.SUCCESS)),
         ]
@@ -115,10 +115,19 @@ class CompletionWriter(wiring.Component):
             # The head may change while the second beat waits.
             m.d.sync += [second.eq(~second), head.eq(Array(self.sq_head)[port])]
         m.d.sync += [
+            room.eq(ports.ready),  # there are cycles between two bursts
             burst_sent.eq(~done & (burst_sent | burst_sends)),
             beats_sent.eq(~done & (beats_sent | beat_sends & second)),
         ]
+        # An answer stays for three cycles.
+        this_tail, size, next_tail = (Signal(16, name=name) for name in ("this_tail", "size", "next_tail"))
+        this_phase, next_phase = Signal(), Signal()
+        m.d.sync += [
+            this_tail.eq(tail[port]),
+            this_phase.eq(phase[port]),
+            size.eq(Array(queue.cq_size for queue in self.queues)[port]),
+            next_tail.eq(wrapped_next(this_tail, size)),
+            next_phase.eq(this_phase ^ (this_tail == size)),
+        ]
         with m.If(done):
-            size = Array(queue.cq_size for queue in self.queues)[port]
-            m.d.sync += tail[port].eq(wrapped_next(tail[port], size))
-            m.d.sync += phase[port].eq(Mux(tail[port] == size, ~phase[port], phase[port]))
+            m.d.sync += [tail[port].eq(next_tail), phase[port].eq(next_phase)]

@@ -43,8 +43,8 @@ class CounterPort(wiring.Signature):
 class Counters(wiring.Component):
     """Counts from the reset of the controller on.
 
-    Latency: 2 cycles from an event to its counter, 1 cycle from `port.select` and `port.sample` to
-    `port.value`.
+    Latency: 2 cycles from an event to its counter, 2 from `port.select` to `port.value`, 1 from
+    `port.sample`.
 
     Members
     -------
@@ -77,6 +77,8 @@ class Counters(wiring.Component):
             if increment is None:
                 increment = pulses[counter.name.lower()]
             m.d.sync += counts[counter].eq(counts[counter] + increment)
+        select = Signal.like(self.port.select)
+        m.d.sync += select.eq(self.port.select)
         with m.If(self.port.sample):
-            m.d.sync += self.port.value.eq(counts[self.port.select])
+            m.d.sync += self.port.value.eq(counts[select])
         return m

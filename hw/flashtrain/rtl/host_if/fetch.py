@@ -54,8 +54,8 @@ class SubmissionFetch(wiring.Component):
 
     An entry whose fetch fails goes on with `error` set; the decoder answers it with DATA_TRANSFER_ERROR.
 
-    Latency: 2 cycles from a doorbell to the burst, 1 from the last beat to the entry. Throughput: an entry in
-    8 cycles, with up to `BURSTS_OUTSTANDING` outstanding.
+    Latency: 2 cycles from a doorbell to the burst, 3 from that of the completion queue, 1 from the last beat
+    to the entry. Throughput: an entry in 8 cycles, with up to `BURSTS_OUTSTANDING` outstanding.
 
     Members
     -------
@@ -96,18 +96,18 @@ class SubmissionFetch(wiring.Component):
         most = max(self.config.commands * 3 // 4, BURSTS_OUTSTANDING)
         unanswered = [Signal(range(most + 1), name=f"unanswered{port}") for port in range(PORTS)]
         waiting, may_fetch = Signal(PORTS), Signal(PORTS)
-        room, issued = Signal(PORTS), Signal()
+        room, issues = Signal(PORTS), Signal(2)  # of the last cycles
         burst, issue = self.axi.ar, Signal()
 
         for port in range(PORTS):
-            next_reserved = wrapped_next(reserved[port], self.queues[port].cq_size)
+            next_reserved = Signal(16, name=f"next_reserved{port}")
+            m.d.sync += next_reserved.eq(wrapped_next(reserved[port], self.queues[port].cq_size))
             m.d.comb += waiting[port].eq(following[port] != self.queues[port].sq_tail)
             m.d.sync += room[port].eq(next_reserved != self.queues[port].cq_head)
-            # A fetch shows here after two cycles.
-            m.d.sync += may_fetch[port].eq(
-                self.enable & waiting[port] & room[port] & (unanswered[port] != most) & ~issue & ~issued
-            )
-        m.d.sync += issued.eq(issue)
+            # A fetch shows here after three cycles.
+            may_begin = self.enable & waiting[port] & room[port] & (unanswered[port] != most)
+            m.d.sync += may_fetch[port].eq(may_begin & ~issue & ~issues.any())
+        m.d.sync += issues.eq(Cat(issue, issues))
         m.d.comb += [
             turn.requests.eq(may_fetch),
             issue.eq(may_fetch.any() & ports.ready & (~burst.valid | burst.ready)),

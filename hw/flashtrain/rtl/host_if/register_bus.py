@@ -1,5 +1,6 @@
 """AXI4-Lite to reads and writes of 32-bit registers, and the map of these."""
 
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
@@ -10,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.lib.axi import Axi4LiteSignature
 
 OKAY, SLVERR = 0b00, 0b10
+_GROUP = 12  # registers of which one is chosen in a cycle
 SETTLE_CYCLES = 5  # for values behind a selection register, such as a channel's counter
 
 
@@ -18,8 +20,8 @@ class RegisterBus(wiring.Component):
 
     Writes of less than a whole register are refused. The low two bits of addresses are ignored.
 
-    Latency: a write 1 cycle, a read `SETTLE_CYCLES` + 2 cycles to its answer. Throughput: a write per cycle,
-    a read per `SETTLE_CYCLES` + 3 cycles.
+    Latency: a write 1 cycle, a read `SETTLE_CYCLES` + 3 cycles to its answer. Throughput: a write per cycle,
+    a read per `SETTLE_CYCLES` + 4 cycles.
 
     Members
     -------
@@ -29,11 +31,11 @@ class RegisterBus(wiring.Component):
     write_data : Out(32)
     write_known : In(1)     the write is accepted, in the same cycle
     reading : Out(1)        `read_address` is being read
-    read : Out(1)           pulse: `read_data` is taken
+    read : Out(1)           pulse: the register is read; `read_data` is its value in the next cycle
     read_address : Out      in bytes; held for `SETTLE_CYCLES` before `read`
     read_data : In(32)
     read_known : In(1)      there is a register
-    read_pending : In(1)    `read_data` is not there yet: `read` waits
+    read_pending : In(1)    the value is not there yet: `read` waits
     """
 
     def __init__(self, address_bits: int):
@@ -91,6 +93,8 @@ class RegisterBus(wiring.Component):
                     m.next = "READ"
             with m.State("READ"):
                 m.d.comb += self.read.eq(1)
+                m.next = "TAKE"
+            with m.State("TAKE"):
                 m.d.sync += [bus.rvalid.eq(1), bus.rdata.eq(self.read_data), bus.rresp.eq(SLVERR)]
                 with m.If(self.read_known):
                     m.d.sync += bus.rresp.eq(OKAY)
@@ -101,6 +105,10 @@ class RegisterBus(wiring.Component):
                     m.next = "IDLE"
         m.d.comb += self.reading.eq(fsm.ongoing("SETTLE") | fsm.ongoing("READ"))
         return m
+
+
+def _any(bits: Iterable[Value]) -> Value:
+    return reduce(or_, bits)
 
 
 class RegisterMap:
@@ -133,14 +141,21 @@ class RegisterMap:
 
     def connect(self, m: Module, bus: RegisterBus) -> None:
         """The logic of all registers; other addresses are unknown."""
-        # The address is decoded a cycle before its register is chosen.
+        # The address is decoded a cycle before its register is chosen, in groups, of which one has it.
         chosen = Signal(len(self.reads))
         m.d.sync += chosen.eq(Cat(bus.read_address == address for address in self.reads))
-        words = (
-            bit.replicate(len(bus.read_data)) & value
-            for bit, value in zip(chosen, self.reads.values(), strict=True)
-        )
-        m.d.comb += [bus.read_known.eq(chosen.any()), bus.read_data.eq(reduce(or_, words))]
+        words, known = [], []
+        registers = list(zip(chosen, self.reads.values(), strict=True))
+        for first in range(0, len(registers), _GROUP):
+            group = registers[first : first + _GROUP]
+            word, has_it = Signal.like(bus.read_data), Signal()
+            m.d.sync += [
+                word.eq(_any(bit.replicate(len(word)) & value for bit, value in group)),
+                has_it.eq(_any(bit for bit, _ in group)),
+            ]
+            words.append(word)
+            known.append(has_it)
+        m.d.comb += [bus.read_data.eq(_any(words)), bus.read_known.eq(_any(known))]
         with m.Switch(bus.write_address):
             for address, (condition, statements) in self.writes.items():
                 with m.Case(address), m.If(condition):

@@ -58,7 +58,7 @@ class RegisterFile(wiring.Component):
 
     The high half of a counter is the one that belongs to the counter whose low half was read last.
 
-    Latency: a write takes effect after 1 cycle, a read is answered after 7; of a channel's counter when it is
+    Latency: a write takes effect after 1 cycle, a read is answered after 8; of a channel's counter when it is
     no longer pending.
 
     Members
@@ -126,7 +126,7 @@ class RegisterFile(wiring.Component):
 
         self._constants(registers)
         self._control(m, registers, bad_doorbell, pending)
-        self._ports(registers, bad_doorbell)
+        self._ports(m, registers, bad_doorbell)
         self._streams(m, registers)
         self._windows(m, bus, registers)
         registers.connect(m, bus)
@@ -174,15 +174,17 @@ class RegisterFile(wiring.Component):
         )  # fmt: skip
         m.d.comb += self.irq.eq((pending & mask).any())
 
-    def _ports(self, registers: RegisterMap, bad_doorbell):
+    def _ports(self, m: Module, registers: RegisterMap, bad_doorbell):
         written = registers.written
         for port, queue in enumerate(self.queues):
             submission = queue.sq_base, queue.sq_size, queue.sq_tail
             completion = queue.cq_base, queue.cq_size, queue.cq_head
             submission_at = PortRegister.SQ_BASE_LOW, PortRegister.SQ_BASE_HIGH, PortRegister.SQ_SIZE
             completion_at = PortRegister.CQ_BASE_LOW, PortRegister.CQ_BASE_HIGH, PortRegister.CQ_SIZE
+            has_place = Signal(name=f"has_place{port}")  # for a completion
+            m.d.sync += has_place.eq(queue.cq_size != 0)
             for (base, size, doorbell), addresses, doorbell_address, usable in (
-                (submission, submission_at, sq_tail_doorbell(port), queue.cq_size != 0),
+                (submission, submission_at, sq_tail_doorbell(port), has_place),
                 (completion, completion_at, cq_head_doorbell(port), ALWAYS),
             ):
                 base_low, base_high, size_address = (port_register(port, address) for address in addresses)
@@ -212,6 +214,8 @@ class RegisterFile(wiring.Component):
             registers.reads[stream_register(nsid, StreamRegister.GENERATION)] = self.generation[number]
 
             first, count = extent[:16], extent[16:]
+            end = Signal(17, name=f"end{nsid}")
+            m.d.sync += end.eq(first + count)
             valid, non_volatile, host, core, retention, refuses, codec = (
                 attributes[bits.low : bits.low + bits.width]
                 for bits in (
@@ -221,7 +225,7 @@ class RegisterFile(wiring.Component):
                 )
             )  # fmt: skip
             m.d.sync += [
-                table.valid.eq(valid & (first + count <= zones) & (codec <= self._last_codec)),
+                table.valid.eq(valid & (end <= zones) & (codec <= self._last_codec)),
                 table.non_volatile.eq(non_volatile),
                 table.host.eq(host),
                 table.core.eq(core),
@@ -244,7 +248,6 @@ class RegisterFile(wiring.Component):
         registers.reads[Register.SEQUENCE] = self.sequence
 
         high = Signal(32)
-        low_addresses = {}
         # Channels may be in another clock, so they are asked for their own counters alone.
         of_channel = (bus.read_address - CHANNEL_COUNTER_BASE)[: len(bus.read_address)]
         own, channels = self.counters, self.channel_counters
@@ -259,10 +262,9 @@ class RegisterFile(wiring.Component):
         ):
             m.d.comb += port.select.eq((bus.read_address - addresses[0]) >> 3)
             for address in addresses:
-                low_addresses[address] = port.value
                 registers.reads[address] = port.value[:32]
                 registers.reads[address + 4] = high
-        with m.If(bus.read), m.Switch(bus.read_address):
-            for address, value in low_addresses.items():
-                with m.Case(address):
-                    m.d.sync += high.eq(value[32:])
+            is_low_half = Signal()
+            m.d.sync += is_low_half.eq(Cat(bus.read_address == address for address in addresses).any())
+            with m.If(bus.read & is_low_half):
+                m.d.sync += high.eq(port.value[32:])

@@ -20,7 +20,7 @@ class Span(data.StructLayout):
 class Stopwatch(wiring.Component):
     """Measures the time from the beginning of each command to its end.
 
-    Latency: 1 cycle from the end to `latency`.
+    Latency: 2 cycles from the end to `latency`.
 
     Members
     -------
@@ -37,7 +37,8 @@ class Stopwatch(wiring.Component):
         span, latency = self.span, self.latency
         m.submodules.begun = begun = Memory(shape=LATENCY_BITS, depth=self.config.commands, init=[])
         read, write = begun.read_port(domain="comb"), begun.write_port()
-        now = Signal(LATENCY_BITS)
+        now, began, ended = (Signal(LATENCY_BITS, name=name) for name in ("now", "began", "ended"))
+        ends = Signal.like(span)
         m.d.comb += [
             read.addr.eq(span.tag),
             write.addr.eq(span.tag),
@@ -46,8 +47,11 @@ class Stopwatch(wiring.Component):
         ]
         m.d.sync += [
             now.eq(now + 1),
-            latency.append.eq(span.ends & span.append),
-            latency.read.eq(span.ends & span.read),
-            latency.cycles.eq(now - read.data),
+            began.eq(read.data),
+            ended.eq(now),
+            ends.eq(span),
+            latency.append.eq(ends.ends & ends.append),
+            latency.read.eq(ends.ends & ends.read),
+            latency.cycles.eq(ended - began),
         ]
         return m
