@@ -83,7 +83,7 @@ FRONTEND = (
     Fault(
         "burst-without-its-port",
         "host_if/completion.py",
-        "burst.valid.eq(answer.valid & ~burst_sent & ports.ready)",
+        "burst.valid.eq(answer.valid & ~burst_sent & room)",
         "burst.valid.eq(answer.valid & ~burst_sent)",
         "with 16 completions unacknowledged the port of the next one is lost",
         QUEUES,
@@ -180,7 +180,7 @@ FRONTEND = (
     Fault(
         "more-bursts-than-counted",
         "lib/axi_guard.py",
-        "(count != self.bursts) & ~self.quiesce",
+        "room & ~self.quiesce",
         "~self.quiesce",
         "bursts are let out when no more can be counted",
         GUARD,
@@ -188,8 +188,8 @@ FRONTEND = (
     Fault(
         "rubbish-written-at-a-reset",
         "lib/axi_guard.py",
-        "strobes.eq(Mux(self.quiesce, 0, ~beat.payload.masked))",
-        "strobes.eq(~beat.payload.masked)",
+        "(beat.valid & ~masked)",
+        "(~masked)",
         "what fills up a burst at a reset is written to the tensor buffer",
         GUARD,
     ),
@@ -244,7 +244,7 @@ FRONTEND = (
     Fault(
         "commands-without-a-completion-queue",
         "host_if/register_file.py",
-        "sq_tail_doorbell(port), queue.cq_size != 0)",
+        "sq_tail_doorbell(port), has_place)",
         "sq_tail_doorbell(port), ALWAYS)",
         "commands are fetched that are never answered",
         REGISTERS,

@@ -89,8 +89,8 @@ PIPELINES = (
     Fault(
         "checksum-not-checked",
         "datapath/page_check.py",
-        "checksum(record.as_value()) != record.crc,",
-        "checksum(record.as_value()) != checksum(record.as_value()),",
+        "crc != record.crc,",
+        "crc != crc,",
         "the checksum of an identity is compared with itself",
         READ,
     ),

@@ -87,8 +87,8 @@ ZONES = (
     Fault(
         "pinned-source-reset",
         "zones/generations.py",
-        "change.reset | (change.commit & ~self.source_condition.pinned)",
-        "change.reset | change.commit",
+        "self.change.reset | (self.change.commit & ~self.source_condition.pinned)",
+        "self.change.reset | self.change.commit",
         "a commit resets its source although it is pinned",
         OF_UPDATES,
     ),
@@ -127,10 +127,10 @@ ZONES = (
     Fault(
         "faulty-zone-waits-for-the-opening",
         "zones/manager.py",
-        """            m.d.sync += registers.tag.eq(self.tags.payload)
+        """            m.d.comb += self.open.valid.eq(registers.has_tag)
             self._visit(m, registers)
 """,
-        """            m.d.sync += registers.tag.eq(self.tags.payload)
+        """            m.d.comb += self.open.valid.eq(registers.has_tag)
 """,
         "a zone waits for a command that waits for the tracker, which waits until the zone is retired",
         FAULTS,
@@ -187,8 +187,8 @@ ZONES = (
     Fault(
         "classes-end-a-second-late",
         "zones/table.py",
-        "m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since)",
-        "m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since - 1)",
+        "m.d.comb += passed.eq(chosen - self.since)",
+        "m.d.comb += passed.eq(chosen - self.since - 1)",
         "data are taken for good in the second in which they are past their class",
         AGE,
     ),

@@ -104,6 +104,7 @@ class PageCheck(wiring.Component):
         offset = Signal(g.zone_size_bits)  # of the page, in its zone
         expected, record = Signal(Record()), Signal(Record())
         compared = [name for name in record.shape().members if name not in ("updated", "wear", "crc")]
+        crc = Signal.like(record.crc)
         wrong, differences = Signal(), Signal(len(compared) + 2)
         m.d.comb += [
             record.as_value().eq(page.head.identity),
@@ -165,6 +166,7 @@ class PageCheck(wiring.Component):
             with m.State("LOCATE"):
                 m.d.sync += [
                     offset.eq(job.offset + index),
+                    crc.eq(checksum(record.as_value())),
                     checked.inspect.eq(job.inspect),
                 ]
                 m.next = "COMPARE"
@@ -176,7 +178,7 @@ class PageCheck(wiring.Component):
                 m.d.sync += differences.eq(
                     Cat(
                         *(record[name] != expected[name] for name in compared),
-                        checksum(record.as_value()) != record.crc,
+                        crc != record.crc,
                         channel != page.channel,
                     )
                 )
