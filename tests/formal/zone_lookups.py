@@ -190,8 +190,8 @@ class Lookups:
         theorem.lemma(m, ~(in_loop & self.writing) | is_last | (self.written_zone < registers.loop_zone))
         compares = self._inside.ongoing("COMPARE", "REPORT", "WAIT_FOR_REPORT")
         theorem.lemma(m, ~compares | ~self.writing)
-        rests = self._inside.part("table").unit.rests
-        theorem.lemma(m, ~rests | self._design.ready & ~self.writing)
+        free = self._inside.part("table").unit.free
+        theorem.lemma(m, ~free | self._design.ready & ~self.writing)
         theorem.lemma(m, ~in_loop | is_last | (registers.loop_zone + registers.loop_left <= zones))
         theorem.lemma(m, ~self._inside.ongoing("COMPARE") | ~registers.compares_own | ~is_last)
         for older, stage in enumerate(stages):

@@ -54,8 +54,8 @@ class AxiGuard(wiring.Component):
     Write beats are taken before, with or after their burst, and leave after it. Hold `quiesce` until
     `drained`. The controller's reset begins in any cycle of `quiesce` and lasts to its last one.
 
-    Latency: none, but 1 cycle for the beats of a write. Throughput: a beat per cycle in each direction, with
-    up to `bursts` outstanding bursts in each, or one less where they do not come in a row.
+    Latency: none, but 1 cycle for the beats of a write. Throughput: a beat per cycle in each direction. Up to
+    `bursts` bursts are outstanding in each, or one less where they do not come in a row.
 
     Members
     -------

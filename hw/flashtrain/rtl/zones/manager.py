@@ -472,9 +472,9 @@ class ZoneManager(wiring.Component):
         m.d.sync += registers.comes_first.eq(comes_first | retirement.pending)
 
     def _visit(self, m: Module, registers: _Registers) -> None:
-        """Look up the zone of the next visit, unless one is under way."""
+        """Look up the chosen zone, unless such a lookup is under way."""
         table, visit = self._table, registers.next_visit
-        begins = ~registers.visits & ~registers.visited & table.rests & (visit.purpose != Purpose.NONE)
+        begins = ~registers.visits & ~registers.visited & table.free & (visit.purpose != Purpose.NONE)
         waits = (visit.purpose == Purpose.RECLAIM) & self.release.valid
         # The zone is there in any case: without a purpose it does not matter.
         m.d.comb += table.zone.eq(visit.zone)
@@ -496,7 +496,7 @@ class ZoneManager(wiring.Component):
         held = self._retirement.busy
         if self._settlement:
             held |= self._settlement.busy
-        rests = table.rests & ~self.release.valid & ~self._restore.busy & ~held
+        rests = table.free & ~self.release.valid & ~self._restore.busy & ~held
         nothing_left = self._in_flight.idle & ~reclaim.pending & ~registers.visits
         m.d.comb += self.idle.eq(rests & ~self.commands.valid & nothing_left)
         with m.If(registers.comes_first):

@@ -104,7 +104,7 @@ class ZoneTable(wiring.Component):
     found : Out(Lookup)
     write : In(1)                   store `write_entry` as the entry of `write_zone`
     writing : Out(1)                `write`, a cycle later
-    rests : Out(1)                  initialised, and not `writing`
+    free : Out(1)                   initialised, and not `writing`
     ready : Out(1)                  initialised
     """
 
@@ -125,7 +125,7 @@ class ZoneTable(wiring.Component):
             "write_zone": In(zone_bits),
             "write_entry": In(ZoneEntry(config)),
             "writing": Out(1),
-            "rests": Out(1),
+            "free": Out(1),
             "ready": Out(1),
         })  # fmt: skip
 
@@ -163,7 +163,7 @@ class ZoneTable(wiring.Component):
             m.d.sync += [after.purpose.eq(before.purpose), after.zone.eq(before.zone)]
         m.d.sync += [
             self.writing.eq(self.write),
-            self.rests.eq(self.ready & ~self.write),
+            self.free.eq(self.ready & ~self.write),
             written_zone.eq(self.write_zone),
             written_entry.eq(self.write_entry),
             wrote.eq(self.writing),
