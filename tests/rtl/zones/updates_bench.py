@@ -277,7 +277,7 @@ async def latency_and_throughput(dut):
     assert (await cycles_of(environment, [for_all_dies(Operation.CONSTANTS)] * 4, write)) == (6, [7] * 3)
     assert (await cycles_of(environment, [for_all_dies(Operation.STATISTICS)] * 4, read)) == (6, [7] * 3)
     assert await cycles_of(environment, [generation(RELEASE, 2)] * 4, answers) == (5, [6] * 3)
-    # Two cycles for each of the four zones, and 5 until the last one is compared.
+    # Two cycles for each of the four zones, 5 until the last one is compared, and one for the commit.
     assert await cycles_of(environment, [generation(COMMIT, 6, 2)], answers) == (6 + 2 * 4 + 5, [])
     await environment.idle()
 

@@ -1,6 +1,5 @@
 """AXI4-Lite to reads and writes of 32-bit registers, and the map of these."""
 
-from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
@@ -9,6 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.lib.axi import Axi4LiteSignature
+from flashtrain.rtl.lib.streams import select
 
 OKAY, SLVERR = 0b00, 0b10
 _GROUP = 12  # registers of which one is chosen in a cycle
@@ -107,10 +107,6 @@ class RegisterBus(wiring.Component):
         return m
 
 
-def _any(bits: Iterable[Value]) -> Value:
-    return reduce(or_, bits)
-
-
 class RegisterMap:
     """Collects registers; `connect` makes their logic.
 
@@ -144,18 +140,16 @@ class RegisterMap:
         # The address is decoded a cycle before its register is chosen, in groups, of which one has it.
         chosen = Signal(len(self.reads))
         m.d.sync += chosen.eq(Cat(bus.read_address == address for address in self.reads))
-        words, known = [], []
-        registers = list(zip(chosen, self.reads.values(), strict=True))
-        for first in range(0, len(registers), _GROUP):
-            group = registers[first : first + _GROUP]
-            word, has_it = Signal.like(bus.read_data), Signal()
+        values = list(self.reads.values())
+        words, known = [], Signal(len(range(0, len(values), _GROUP)))
+        for number, first in enumerate(range(0, len(values), _GROUP)):
+            group, word = chosen[first : first + _GROUP], Signal.like(bus.read_data)
             m.d.sync += [
-                word.eq(_any(bit.replicate(len(word)) & value for bit, value in group)),
-                has_it.eq(_any(bit for bit, _ in group)),
+                word.eq(select(group, values[first : first + _GROUP])),
+                known[number].eq(group.any()),
             ]
             words.append(word)
-            known.append(has_it)
-        m.d.comb += [bus.read_data.eq(_any(words)), bus.read_known.eq(_any(known))]
+        m.d.comb += [bus.read_data.eq(reduce(or_, words)), bus.read_known.eq(known.any())]
         with m.Switch(bus.write_address):
             for address, (condition, statements) in self.writes.items():
                 with m.Case(address), m.If(condition):

@@ -76,8 +76,8 @@ class Generations(wiring.Component):
             self.stream_condition.eq(of_stream),
             self.source_condition.eq(conditions[self.source]),
             self.resets.eq(self.change.reset | (self.change.commit & ~self.source_condition.pinned)),
+            chosen.eq(Mux(self.change.commit, self.source, self.stream)),
         ]
-        m.d.comb += chosen.eq(Mux(self.change.commit, self.source, self.stream))
         m.d.sync += [
             change.eq(self.change),
             resets.eq(self.resets),

@@ -58,8 +58,7 @@ class _Registers:
         self.jobs_behind = Signal(SEQUENCE_BITS)  # write jobs since the last one of that zone
         self.jobs_not_issued = Signal(SEQUENCE_BITS)
         self.issued = Signal(SEQUENCE_BITS)
-        self.executes = Signal()  # DECIDE, of a command that succeeds
-        self.in_use_changes, self.in_use_after = Signal(), Signal(ZonesInUse(config))
+        self.in_use_changes, self.in_use_after = Signal(), Signal(ZonesInUse(config))  # after DECIDE
         self.in_use = Array(Signal(ZonesInUse(config), name=f"in_use{n}") for n in range(MAX_STREAMS))
         self.jobs_sent = Signal(SEQUENCE_BITS)  # write jobs
         self.status = Signal(STATUS_BITS)  # from DECIDE on
@@ -72,8 +71,8 @@ class _Registers:
         self.compares_own = Signal()  # the next zone of a commit is the stream's own
         self.required_pointer = Signal(config.geometry.zone_size_bits + 1)  # the source's write pointer
         self.visits = Signal()  # a lookup that no command has asked for is under way
-        self.reclaim_owed = Signal()  # a command passed since the last step of the scan
         self.visited = Signal()  # likewise, a cycle later
+        self.reclaim_owed = Signal()  # a command passed since the last step of the scan
         self.next_visit = Signal(data.StructLayout({"purpose": Purpose, "zone": zone_bits}))
         self.begins_visit = Signal()
         self.comes_first = Signal()  # in IDLE: before the next command
@@ -239,13 +238,7 @@ class ZoneManager(wiring.Component):
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
         # In the cycle after DECIDE: the command is still at the head.
-        kinds = registers.kinds
-        m.d.sync += [
-            registers.in_use_changes.eq(
-                registers.executes & (kinds.changes_zone | kinds.resets_stream | kinds.loops)
-            ),
-            registers.in_use_after.eq(self._state_machine.in_use_after),
-        ]
+        m.d.sync += registers.in_use_changes.eq(0)
         with m.If(registers.in_use_changes):
             m.d.sync += registers.in_use[command.stream].eq(registers.in_use_after)
         m.d.comb += self.tags.ready.eq(~registers.has_tag)
@@ -568,7 +561,10 @@ class ZoneManager(wiring.Component):
         """DECIDE, of a command that succeeds."""
         table, machine, change = self._table, self._state_machine, self._generations.change
         kinds, checked = registers.kinds, registers.checked
-        m.d.comb += registers.executes.eq(1)
+        m.d.sync += [
+            registers.in_use_changes.eq(kinds.changes_zone | kinds.resets_stream | kinds.loops),
+            registers.in_use_after.eq(machine.in_use_after),
+        ]
         if settlement := self._settlement:
             m.d.comb += settlement.reserves.eq(kinds.encodes)
         empties_zone = checked.entry.mapped & (machine.zone_after.state == ZoneState.EMPTY)

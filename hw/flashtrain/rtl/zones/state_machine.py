@@ -53,7 +53,15 @@ class _Prepared:
 
 
 Refusals = list[tuple[ValueLike, Status]]
-"""Conditions under which a command fails, with their statuses."""
+"""Conditions under which a command fails, with their statuses; the first that holds gives the status."""
+
+
+def status_of(refusals: Refusals) -> tuple[ValueLike, Value]:
+    """The status, and whether there is a failure, which does not wait for the choice of the status."""
+    status: ValueLike = Const(Status.SUCCESS, STATUS_BITS)
+    for condition, refusal in reversed(refusals):
+        status = Mux(condition, Const(refusal, STATUS_BITS), status)
+    return status, Cat(condition for condition, _ in refusals).any()
 
 
 @dataclass(frozen=True)
@@ -69,11 +77,9 @@ class _Change:
     in_use: data.View  # after a command on all zones
 
     def refuse(self, refusals: Refusals) -> list:
-        """Statements that choose the status of the first that holds. `fails` does not wait for the choice."""
-        status: ValueLike = Const(Status.SUCCESS, STATUS_BITS)
-        for condition, refusal in reversed(refusals):
-            status = Mux(condition, Const(refusal, STATUS_BITS), status)
-        return [self.status.eq(status), self.fails.eq(Cat(condition for condition, _ in refusals).any())]
+        """Statements that choose the status."""
+        status, fails = status_of(refusals)
+        return [self.status.eq(status), self.fails.eq(fails)]
 
     def lacking(self) -> Refusals:
         """Resources that the stream lacks, of a command that opens the zone."""
@@ -214,14 +220,11 @@ class ZoneStateMachine(wiring.Component):
             prepared.no_active.eq(self.in_use.active == self.config.max_active),
             prepared.many_active.eq(self.in_use.active > self.config.max_open),
         ]
-        status: ValueLike = Const(Status.SUCCESS, STATUS_BITS)
-        refusals = self._of_streams()
-        for condition, refusal in refusals:
-            status = Mux(condition, Const(refusal, STATUS_BITS), status)
+        status, fails = status_of(self._of_streams())
         has_failed = command.status != Status.SUCCESS
         m.d.sync += [
             prepared.status.eq(Mux(has_failed, command.status, status)),
-            prepared.fails.eq(has_failed | Cat(condition for condition, _ in refusals).any()),
+            prepared.fails.eq(has_failed | fails),
         ]
         with m.If(self.is_source):
             m.d.sync += [
@@ -231,7 +234,7 @@ class ZoneStateMachine(wiring.Component):
             ]
 
     def _of_streams(self) -> Refusals:
-        """Refusals that do not depend on the zone: the last one that holds counts."""
+        """Refusals that do not depend on the zone."""
         operation, action = self.command.operation, self.command.action
         is_update = operation == Operation.UPDATE
         loses = (action == ZoneAction.RESET) | (action == ZoneAction.OFFLINE)
@@ -245,12 +248,12 @@ class ZoneStateMachine(wiring.Component):
         restores_stream = (operation == Operation.RESTORE) & (action == RestoreAction.STREAM)
         recovers = (operation == Operation.INSPECT) | (operation == Operation.RESTORE)
         return [
-            (commits & ~self.stream.uncommitted, Status.INVALID_FIELD),
-            (not_ready, Status.NAMESPACE_NOT_READY),
-            (self.stream.pinned & (loses_data | appends), Status.NAMESPACE_WRITE_PROTECTED),
-            (restores_stream & self.stream.restored, Status.COMMAND_SEQUENCE_ERROR),
-            (recovers & ~self.recovering, Status.COMMAND_SEQUENCE_ERROR),
             (~recovers & self.recovering, Status.NAMESPACE_NOT_READY),
+            (recovers & ~self.recovering, Status.COMMAND_SEQUENCE_ERROR),
+            (restores_stream & self.stream.restored, Status.COMMAND_SEQUENCE_ERROR),
+            (self.stream.pinned & (loses_data | appends), Status.NAMESPACE_WRITE_PROTECTED),
+            (not_ready, Status.NAMESPACE_NOT_READY),
+            (commits & ~self.stream.uncommitted, Status.INVALID_FIELD),
         ]
 
     def _append(self, m: Module, change: _Change) -> None:
