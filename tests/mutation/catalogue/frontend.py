@@ -194,6 +194,22 @@ FRONTEND = (
         GUARD,
     ),
     Fault(
+        "beat-without-a-burst-kept",
+        "lib/axi_guard.py",
+        "beat.ready.eq(Mux(owed, pins.wready, self.quiesce))",
+        "beat.ready.eq(owed & pins.wready)",
+        "a beat whose burst was not taken before a reset keeps the port from draining",
+        GUARD,
+    ),
+    Fault(
+        "drained-with-a-beat",
+        "lib/axi_guard.py",
+        "(reads == 0) & (writes == 0) & ~beats.valid",
+        "(reads == 0) & (writes == 0)",
+        "a port is drained while it holds a beat, which goes out with a burst after the reset",
+        GUARD,
+    ),
+    Fault(
         "skid-always-ready",
         "lib/axi_guard.py",
         "self.input.ready.eq(~kept)",

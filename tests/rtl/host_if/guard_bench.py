@@ -212,3 +212,33 @@ async def a_burst_passes_in_its_own_clock(dut):
     assert dut.pins__awvalid.value == 1 and dut.pins__awaddr.value == HALF
     await RisingEdge(dut.clk)
     assert dut.pins__wvalid.value == 1 and dut.pins__wdata.value == 5, "a beat takes one clock"
+
+
+@cocotb.test()
+async def beats_without_a_burst_are_dropped(dut):
+    """As many as are held; `quiesce` ends as soon as the port is drained."""
+    core, memory = await bench(dut, 1, 0)
+    core.stop()
+    offers = core.burst_stream
+    for word in (1, 2):
+        offers["w"].payload = pack(WRITE_BEAT, data=word, last=1)
+        core.drive()
+        await RisingEdge(dut.clk)
+    offers["w"].payload = None
+    core.drive()
+    dut.quiesce.value = 1
+    await RisingEdge(dut.clk)
+    for _ in range(5):
+        if dut.drained.value == 1:
+            break
+        await RisingEdge(dut.clk)
+    assert dut.drained.value == 1
+    dut.quiesce.value = 0
+    offers["aw"].payload = pack(BURST, address=HALF, length=0)
+    offers["w"].payload = pack(WRITE_BEAT, data=5, last=1)
+    core.drive()
+    await RisingEdge(dut.clk)
+    core.stop()
+    for _ in range(10):
+        await RisingEdge(dut.clk)
+    assert int.from_bytes(memory.memory[HALF : HALF + DATA_BYTES], "little") == 5
