@@ -85,7 +85,7 @@ class Lookups:
     def assume(self, theorem: Theorem, m: Module) -> None:
         """Commands stay until they are taken, and the streams' tables name zones of the device.
 
-        The first zone of a command is its own, but of an update.
+        A command looks its own zone up first, unless it is an update.
         """
         theorem.keeps_offers(m, self._design.commands)
         command = self._design.commands.payload
