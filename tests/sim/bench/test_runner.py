@@ -8,6 +8,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.native.user_cache import user_cache, using_cache
 from flashtrain.sim.bench.runner import BenchEmpty, BenchFailed, Simulator, run_bench
 from flashtrain.spec.errors import ToolError
 
@@ -90,16 +91,32 @@ def test_a_bench_without_tests_is_an_error(simulator, seed):
         run("failing_bench.py", simulator, seed, test_filter="no_such_test")
 
 
+def test_a_second_folder_compiles_nothing(simulator, seed, tmp_path):
+    """The user's cache has the compiled design alone; each folder has the results of its runs."""
+    compiled = []
+    for name in ("one", "two"):
+        report = run("queue_bench.py", simulator, seed, test_filter="holds_depth", runs=tmp_path / name)
+        assert report.folder.is_relative_to(tmp_path / name)
+        (entry,) = (user_cache().folder / "bench").glob(report.folder.parent.name)
+        assert len(list(entry.iterdir())) == 2  # with its record
+        compiled.append({path.stat().st_ino for path in entry.iterdir()})
+    assert compiled[0] == compiled[1]
+
+
 def test_a_folder_with_a_space(simulator, seed, tmp_path):
-    """Works on Icarus. On Verilator one line refuses it before anything is compiled."""
+    """Works for the runs, and on Icarus for the cache. On Verilator one line refuses such a cache before
+    anything is compiled.
+    """
     folder = tmp_path / "Größe (1)"
-    options = {"test_filter": "holds_depth", "build_dir": folder}
-    if simulator is Simulator.ICARUS:
-        run("queue_bench.py", simulator, seed, **options)
-        return
-    with pytest.raises(ToolError, match=r" name has ' ' '\(' '\)', as make splits it: ") as raised:
-        run("queue_bench.py", simulator, seed, **options)
-    assert str(folder) in str(raised.value) and not list(folder.rglob("*.o"))
+    options = {"test_filter": "holds_depth", "runs": folder / "runs"}
+    run("queue_bench.py", simulator, seed, **options)
+    with using_cache(folder / "cache"):
+        if simulator is Simulator.ICARUS:
+            run("queue_bench.py", simulator, seed, **options)
+            return
+        with pytest.raises(ToolError, match=r" name has ' ' '\(' '\)', as make splits it: ") as raised:
+            run("queue_bench.py", simulator, seed, **options)
+    assert str(folder / "cache") in str(raised.value) and not list(folder.rglob("*.o"))
 
 
 def test_a_design_that_does_not_compile_is_an_error(simulator, seed, tmp_path):
@@ -112,5 +129,5 @@ def test_a_design_that_does_not_compile_is_an_error(simulator, seed, tmp_path):
             Path(__file__).with_name("failing_bench.py"),
             simulator=simulator,
             seed=seed,
-            build_dir=tmp_path,
+            runs=tmp_path,
         )

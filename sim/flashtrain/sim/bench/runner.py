@@ -33,6 +33,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from importlib.metadata import version
 from pathlib import Path
 from shutil import which
 from xml.etree import ElementTree
@@ -41,14 +42,7 @@ from amaranth.lib import wiring
 from cocotb_tools import config as cocotb_config
 from cocotb_tools import runner as cocotb_runner
 
-from flashtrain.native.build_cache import (
-    BUILD,
-    build_once,
-    content_key,
-    files_key,
-    read_sources,
-    write_sources,
-)
+from flashtrain.native.build_cache import BUILD, content_key, files_key, read_sources, write_sources
 from flashtrain.native.compiler import compiler_version, cxx_compiler
 from flashtrain.native.user_cache import user_cache
 from flashtrain.rtl.export.icarus import portable_processes
@@ -118,9 +112,9 @@ def run_bench(
     parameters: Mapping[str, object] | None = None,
     test_filter: str | None = None,
     waves: bool = False,
-    build_dir: Path = BUILD / "sim",
+    runs: Path = BUILD / "sim",
 ) -> BenchReport:
-    """Build a design, unless that is done already, and run a bench on it.
+    """Build a design, unless the user's cache has it, and run a bench on it.
 
     Parameters
     ----------
@@ -139,6 +133,8 @@ def run_bench(
         Run only tests whose name matches this regular expression.
     waves
         Record all signals: a VCD file on Verilator, FST on Icarus, in the report's folder.
+    runs
+        The folder in which each run has one of its own.
 
     Raises `BenchFailed`, `BenchEmpty`, and `ToolError` when the design does not compile.
     """
@@ -153,15 +149,12 @@ def run_bench(
         runner = _Verilator(bench.parent, visible)
     else:
         runner = _Icarus(bench.parent)
-    version = content_key(json.dumps(tool_versions()), runner.simulator_version(), str(waves))
-    folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
     if simulator is Simulator.VERILATOR:
-        for place in (folder, cocotb_config.libs_dir, verilator_root(), user_cache().folder):
+        for place in (cocotb_config.libs_dir, verilator_root(), user_cache().folder):
             _require_plain(place)
-    build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
-
+    built = _built(runner, files, toplevel, simulator, waves)
     variant = content_key(json.dumps(dict(parameters or {})), str(test_filter))[:8]
-    run = folder / f"{bench.stem}-{seed}-{variant}"
+    run = (runs / built.name / f"{bench.stem}-{seed}-{variant}").resolve()
     shutil.rmtree(run, ignore_errors=True)  # what an earlier run with this seed has left
     print(f"{bench.stem} on {simulator.value}, seed {seed} (pytest --seed {seed} replays it), in {run}")
     results = run / "results.xml"
@@ -171,7 +164,7 @@ def run_bench(
             test_module=bench.stem,
             hdl_toplevel=toplevel,
             hdl_toplevel_lang="verilog",
-            build_dir=folder,
+            build_dir=built,
             test_dir=run,
             results_xml=str(results),
             seed=seed,
@@ -191,25 +184,40 @@ def run_bench(
     return BenchReport(_passed_tests(results, bench.stem, seed, stopped), seed, run)
 
 
-def _build(
-    runner: cocotb_runner.Runner, files: Mapping[str, str], toplevel: str, folder: Path, waves: bool
-) -> None:
-    sources = write_sources(files, folder / "src")
-    log = folder / "build.log"
-    try:
-        runner.build(
-            sources=[path for path in sources if path.suffix not in (".cpp", ".h")],
-            build_args=[str(path) for path in sources if path.suffix == ".cpp"],
-            hdl_toplevel=toplevel,
-            build_dir=folder,
-            timescale=("1ns", "1ps"),
-            waves=waves,
-            log_file=log,
-        )
-    except (RuntimeError, SystemExit) as error:
-        raise ToolError(
-            f"{toplevel} does not compile ({log}):\n{log.read_text(encoding='utf-8')[-4000:]}"
-        ) from error
+def _built(
+    runner: "_Icarus | _Verilator", files: Mapping[str, str], toplevel: str, simulator: Simulator, waves: bool
+) -> Path:
+    """The entry of the user's cache with the compiled design; what only its compilation needs is removed."""
+    cache = user_cache()
+
+    def build(folder: Path) -> None:
+        sources = write_sources(files, folder / "src")
+        log = folder / "build.log"
+        try:
+            runner.build(
+                sources=[path for path in sources if path.suffix not in (".cpp", ".h")],
+                build_args=[str(path) for path in sources if path.suffix == ".cpp"],
+                hdl_toplevel=toplevel,
+                build_dir=folder,
+                timescale=("1ns", "1ps"),
+                waves=waves,
+                log_file=log,
+            )
+        except (RuntimeError, SystemExit) as error:
+            raise ToolError(
+                f"{toplevel} does not compile ({log}):\n{log.read_text(encoding='utf-8')[-4000:]}"
+            ) from error
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != runner.compiled_name(toplevel):
+                path.unlink()
+
+    versions = {**tool_versions(), "cocotb": version("cocotb")}
+    key = content_key(files_key(files), json.dumps(versions), runner.simulator_version(), str(waves))
+    folder = cache.build("bench", f"{toplevel}-{simulator.value}", key, f"bench of {toplevel}", build)
+    cache.settle()
+    return folder
 
 
 def _passed_tests(results: Path, bench: str, seed: int, stopped: BaseException | None) -> tuple[str, ...]:
@@ -239,6 +247,9 @@ class _Icarus(cocotb_runner.Icarus):
         super().__init__()
         self._bench_folder = bench_folder
 
+    def compiled_name(self, toplevel: str) -> str:
+        return self.sim_file.name
+
     def simulator_version(self) -> str:
         return subprocess.run(["iverilog", "-V"], text=True, capture_output=True).stdout.partition("\n")[0]
 
@@ -255,6 +266,9 @@ class _Verilator(cocotb_runner.Verilator):
         self._bench_folder = bench_folder
         self._visible = visible
 
+    def compiled_name(self, toplevel: str) -> str:
+        return toplevel
+
     def simulator_version(self) -> str:
         return " ".join((compiler_version(cxx_compiler()), _OPTIMIZATION, *VERILATOR_MAKE_OPTIONS))
 
@@ -268,6 +282,7 @@ class _Verilator(cocotb_runner.Verilator):
     def _set_env_test(self) -> None:
         super()._set_env_test()
         _let_import_from(self._bench_folder, self.env)
+        _begin_with(cocotb_config.libs_dir, "LD_LIBRARY_PATH", self.env)
 
     def _build_command(self) -> list[list[str]]:
         public = self.build_dir / "public.vlt"
@@ -275,6 +290,9 @@ class _Verilator(cocotb_runner.Verilator):
         public.write_text("\n".join(["`verilator_config", *rules, ""]), encoding="utf-8")
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
+        # The cache is that of all virtual environments: each has its own libraries of cocotb.
+        libraries = verilate.index("-LDFLAGS") + 1
+        verilate[libraries] = f"-L{cocotb_config.libs_dir} -lcocotbvpi_verilator"
         # cocotb's main program beside the model, since headers take longer to read than it does to compile.
         # A copy, whose name is the same in every clone, for ccache.
         main = cocotb_config.share_dir / "lib" / "verilator" / "verilator.cpp"
@@ -304,4 +322,10 @@ def _require_plain(folder: Path) -> None:
 
 
 def _let_import_from(folder: Path, environment: dict[str, str]) -> None:
-    environment["PYTHONPATH"] = f"{folder}{os.pathsep}{environment['PYTHONPATH']}"
+    _begin_with(folder, "PYTHONPATH", environment)
+
+
+def _begin_with(folder: Path, variable: str, environment: dict[str, str]) -> None:
+    """Put a folder in front of the others of a variable."""
+    others = environment.get(variable)
+    environment[variable] = f"{folder}{os.pathsep}{others}" if others else str(folder)

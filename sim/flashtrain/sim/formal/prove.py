@@ -5,11 +5,12 @@
     reach(theorem, depth=20)    all its witnesses happen within 20 cycles
     refute(theorem, depth=20)   does not hold: a claim, not a lemma, fails within 20 cycles
 
-Each prints the result, the depth and the time, and raises `ProofError` on another result. The solver's answer
-and traces, but of refutations, stay in build/formal as long as theorem and tools do not change.
+Each prints the result, the depth and the time, and raises `ProofError` on another result. The user's cache
+keeps the solver's answer and its traces, but of refutations: a theorem is solved once with the same tools.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from flashtrain.native.build_cache import BUILD, build_once, content_key
+from flashtrain.native.user_cache import user_cache
 from flashtrain.sim.yowasp import yowasp_environment
 
 from .theorem import TOP, Goal, Theorem
@@ -97,21 +99,24 @@ def _ask(theorem: Theorem, goal: Goal, depth: int, options: str) -> Finding:
     text = theorem.rtlil(goal)
     script = SCRIPT.format(mode=goal.value, depth=depth, more=options, solver=SOLVER, top=TOP)
     key = content_key(text, script, *(version(tool) for tool in TOOLS))
-    folder = (BUILD / "formal" / f"{type(theorem).__name__}-{goal.value}-{key}").resolve()
+    name = f"{type(theorem).__name__}-{goal.value}"
+    solver = _solver_folder()
 
-    def run() -> None:
+    def run(folder: Path) -> None:
         (folder / f"{TOP}.il").write_text(text, encoding="utf-8")
         (folder / f"{TOP}.sby").write_text(script, encoding="utf-8")
         started = time.monotonic()
         done = subprocess.run(
             ["yowasp-sby", "-d", "work", f"{TOP}.sby"],
-            cwd=folder, env=_environment(_solver_folder()), text=True, capture_output=True,
+            cwd=folder, env=_environment(solver), text=True, capture_output=True,
         )  # fmt: skip
         if not (folder / "work" / "status").exists():
             raise ProofError(f"yowasp-sby failed in {folder}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         (folder / "seconds").write_text(f"{time.monotonic() - started}", encoding="utf-8")
+        for made in ("model", "src"):  # from the theorem's text, as often as one likes
+            shutil.rmtree(folder / "work" / made)
 
-    build_once(folder, run)
+    folder = user_cache().build("proof", name, key, f"solver's answer on {name}", run)
     status = (folder / "work" / "status").read_text(encoding="utf-8").split()[0]
     return Finding(status, folder, float((folder / "seconds").read_text(encoding="utf-8")))
 
