@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flashtrain.numerics.statistics import add_squares, norm
+from flashtrain.numerics.statistics import Totals, add_squares
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation as SoftFloat
 from flashtrain.spec.optimizer import PARTIAL_SUMS
@@ -96,6 +96,6 @@ def test_formats_are_converted_first():
 
 def test_norm_of_several_dies_and_unscaled():
     parts = [statistics(np.array([3], F)), statistics(np.array([4], F))]
-    assert norm(parts) == 5
-    assert norm(parts, unscale=0.5) == 2.5
-    assert norm([Statistics(0, 0, F(0), (F(0),))]) == 0
+    assert Totals.of(parts).norm() == 5
+    assert Totals.of(parts).norm(unscale=0.5) == 2.5
+    assert Totals.of([Statistics(0, 0, F(0), (F(0),))]).norm() == 0

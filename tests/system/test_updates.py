@@ -7,7 +7,7 @@ import pytest
 
 from flashtrain.host import TensorGroup, open_device
 from flashtrain.host.queues.command_errors import MediaError
-from flashtrain.numerics import copy_of, norm, statistics
+from flashtrain.numerics import Totals, copy_of, statistics
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import PagePlace
 from flashtrain.spec import preset
@@ -176,7 +176,7 @@ def test_statistics_before_the_commit(update_device, seed):
     for dies, g in zip(state.statistics, gradients, strict=True):
         whole = statistics(g[0])
         assert max(die.largest for die in dies) == whole.largest
-        assert norm(dies) == pytest.approx(norm([whole]), rel=1e-6)
+        assert Totals.of(dies).norm() == pytest.approx(Totals.of([whole]).norm(), rel=1e-6)
         assert not any(die.overflow for die in dies)
     state.skip()
     gradients[1][0][2, 3], gradients[1][0][4, 49] = np.nan, np.inf

@@ -90,7 +90,7 @@ def test_exceptions():
 @pytest.mark.parametrize("kind", [SGD, AdamW])
 def test_arguments(kind):
     own = inspect.signature(kind).parameters
-    assert len(names("Arguments")) == 8
+    assert len(names("Arguments")) == 9
     for name in names("Arguments"):
         assert own[name].kind is inspect.Parameter.KEYWORD_ONLY
 

@@ -9,10 +9,10 @@ device and the reference optimizers compute with the same functions. Two are not
 
 from .constants import Constants
 from .errors import HyperparameterError, OperandError
-from .statistics import Statistics, norm, statistics
+from .statistics import Statistics, Totals, statistics
 from .update import Update, copy_of, gradient_values, gradients_in, update
 
 __all__ = [
-    "Constants", "HyperparameterError", "OperandError", "Statistics", "Update", "copy_of", "gradient_values",
-    "gradients_in", "norm", "statistics", "update",
+    "Constants", "HyperparameterError", "OperandError", "Statistics", "Totals", "Update", "copy_of",
+    "gradient_values", "gradients_in", "statistics", "update",
 ]  # fmt: skip

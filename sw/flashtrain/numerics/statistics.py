@@ -1,6 +1,6 @@
 """Statistics that an update unit collects of the gradients that pass through it."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -42,9 +42,32 @@ class Statistics:
         return sum(float(square) for square in self.squares)
 
 
-def norm(parts: Iterable[Statistics], unscale: float = 1.0) -> float:
-    """L2 norm of all gradients that `parts` are of, each multiplied by `unscale`."""
-    return unscale * sqrt(sum(part.sum_of_squares for part in parts))
+@dataclass(frozen=True)
+class Totals:
+    """Statistics of all gradients of a step, of several dies or of the dies of several hosts.
+
+    `squares` is the sum of the partial sums in double precision; `overflow` is that of any part.
+    """
+
+    squares: float = 0.0
+    largest: float = 0.0
+    nans: int = 0
+    infinities: int = 0
+    overflow: bool = False
+
+    @classmethod
+    def of(cls, parts: Sequence[Statistics]) -> "Totals":
+        return cls(
+            sum(part.sum_of_squares for part in parts),
+            max((float(part.largest) for part in parts), default=0.0),
+            sum(part.nans for part in parts),
+            sum(part.infinities for part in parts),
+            any(part.overflow for part in parts),
+        )
+
+    def norm(self, unscale: float = 1.0) -> float:
+        """L2 norm of the gradients, each multiplied by `unscale`."""
+        return unscale * sqrt(self.squares)
 
 
 def statistics(g: Array, partial_sums: int = PARTIAL_SUMS) -> Statistics:

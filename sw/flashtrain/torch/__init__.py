@@ -32,10 +32,13 @@ from .activations.report import ActivationReport, ModuleTraffic
 from .capturing.capture import Capture, capture
 from .data import FlashDataset, ResumableSampler
 from .optimizers import SGD, Adam, AdamW, DieOptimizer
+from .ranks.errors import RankError, RankLost
+from .ranks.opening import open_rank_device
 
 __all__ = [
     "SGD", "ActivationChanged", "ActivationError", "ActivationLost", "ActivationRefused", "ActivationReport",
     "Adam", "AdamW", "Capture", "CaptureError", "CodecUnavailable", "DieOptimizer", "FlashDataset",
-    "MissingExtra", "ModuleTraffic", "OffloadActivations", "PlanMismatch", "Processor", "ResumableSampler",
-    "UnsupportedTensor", "capture", "keep", "save_on_flash",
+    "MissingExtra", "ModuleTraffic", "OffloadActivations", "PlanMismatch", "Processor", "RankError",
+    "RankLost", "ResumableSampler", "UnsupportedTensor", "capture", "keep", "open_rank_device",
+    "save_on_flash",
 ]  # fmt: skip

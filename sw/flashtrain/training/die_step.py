@@ -1,9 +1,9 @@
 """A step on the dies: the report about its gradients, and when it is clipped, skipped or committed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from flashtrain.numerics import HyperparameterError, Statistics, norm
+from flashtrain.numerics import HyperparameterError, Totals
 from flashtrain.training.optimizers.optimizer import number
 
 _CLIP_GUARD = 1e-6  # added to the norm, as in torch.nn.utils.clip_grad_norm_
@@ -29,15 +29,9 @@ class GradientReport:
     renewed: bool = False
 
     @classmethod
-    def of(cls, parts: Sequence[Statistics], unscale: float, renewed: bool) -> "GradientReport":
-        return cls(
-            norm(parts, unscale),
-            max(float(part.largest) for part in parts),
-            sum(part.nans for part in parts),
-            sum(part.infinities for part in parts),
-            any(part.overflow for part in parts),
-            renewed=renewed,
-        )
+    def of(cls, totals: Totals, unscale: float, renewed: bool) -> "GradientReport":
+        t = totals
+        return cls(t.norm(unscale), t.largest, t.nans, t.infinities, t.overflow, renewed=renewed)
 
 
 def norm_limit(max_norm: float | None) -> float | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from flashtrain.host import Device, Generation, OptimizerState, TensorGroup, TensorMismatch
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.numerics import copy_of, gradient_values, gradients_in
+from flashtrain.numerics import Totals, copy_of, gradient_values, gradients_in
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.training.arrays import Array, FloatArray
@@ -131,7 +131,7 @@ class FlashOptimizer:
         before = self._state.renewals
         self._copies = self._state.update(sent, constants)
         parts = [die for dies in self._state.statistics for die in dies]
-        return GradientReport.of(parts, unscale, renewed=self._state.renewals > before)
+        return GradientReport.of(Totals.of(parts), unscale, renewed=self._state.renewals > before)
 
     def commit(self) -> Generation:
         """Make the computed weights and state current, and write the new weights to the parameters.

@@ -9,8 +9,8 @@ from flashtrain.torch.optimizers.formats import Formats
 A, B, C, D = (torch.zeros(number) for number in (1, 2, 3, 4))
 
 
-def formats_of(parameter):
-    return Formats.of(parameter.dtype, None, None)
+def kind_of(parameter):
+    return Formats.of(parameter.dtype, None, None), True
 
 
 def content(cells):
@@ -18,32 +18,34 @@ def content(cells):
 
 
 def test_as_few_as_possible_at_first():
-    cells = made([[A, B], [C]], lambda _: 0, formats_of)
+    cells = made([[A, B], [C]], lambda _: 0, kind_of)
     assert content(cells) == [(0, [1, 2], 0), (1, [3], 0)]
     assert cells[0].formats == Formats(GradientFormat.FP32, CopyFormat.NONE)
-    assert content(made([[A, B, C]], lambda p: len(p) % 2, formats_of)) == [(0, [1, 3], 1), (0, [2], 0)]
+    assert content(made([[A, B, C]], lambda p: len(p) % 2, kind_of)) == [(0, [1, 3], 1), (0, [2], 0)]
     half = torch.zeros(4).bfloat16()
-    assert content(made([[A, half]], lambda _: 0, formats_of)) == [(0, [1], 0), (0, [4], 0)]
+    assert content(made([[A, half]], lambda _: 0, kind_of)) == [(0, [1], 0), (0, [4], 0)]
+    counted = made([[A, B, C]], lambda _: 0, lambda p: (kind_of(p)[0], p is not B))
+    assert content(counted) == [(0, [1, 3], 0), (0, [2], 0)]
 
 
 def test_divided_by_a_step():
-    cells = made([[A, B], [C]], lambda _: 2, formats_of)
-    assert content(refined(cells, [[A, B], [C]], {A, C}, formats_of)) == [
+    cells = made([[A, B], [C]], lambda _: 2, kind_of)
+    assert content(refined(cells, [[A, B], [C]], {A, C}, kind_of)) == [
         (0, [1], 2),
         (0, [2], 2),
         (1, [3], 2),
     ]
-    fine = refined(cells, [[A, B], [C]], {A}, formats_of)
-    assert content(refined(fine, [[A, B], [C]], {A, B, C}, formats_of)) == content(fine)
+    fine = refined(cells, [[A, B], [C]], {A}, kind_of)
+    assert content(refined(fine, [[A, B], [C]], {A, B, C}, kind_of)) == content(fine)
 
 
 def test_parameters_that_never_took_a_step_are_left_out():
-    cells = made([[A, B], [C]], lambda _: 0, formats_of)
-    assert content(refined(cells, [[A, B], [C]], {A}, formats_of)) == [(0, [1], 0)]
+    cells = made([[A, B], [C]], lambda _: 0, kind_of)
+    assert content(refined(cells, [[A, B], [C]], {A}, kind_of)) == [(0, [1], 0)]
 
 
 def test_new_and_removed_parameters_and_groups():
-    cells = made([[A], [B, C]], lambda _: 1, formats_of)
-    assert content(refined(cells, [[B, D], [A]], {A, B, D}, formats_of)) == [
+    cells = made([[A], [B, C]], lambda _: 1, kind_of)
+    assert content(refined(cells, [[B, D], [A]], {A, B, D}, kind_of)) == [
         (0, [2], 1), (0, [4], 0), (1, [1], 1),
     ]  # fmt: skip

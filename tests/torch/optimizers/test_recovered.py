@@ -276,7 +276,7 @@ def test_what_is_refused(device):
 def test_a_note_of_another_version(device, monkeypatch):
     made(device)
     monkeypatch.setattr("flashtrain.torch.optimizers.commit_note.VERSION", 9)
-    with pytest.raises(StateMissing, match="has a note of version 1; expected 9"):
+    with pytest.raises(StateMissing, match="has a note of version 2; expected 9"):
         recovered(device)
     with pytest.raises(StateMissing, match="not that of an optimizer of PyTorch"):
         CommitNote.unpack(b"FTV1")

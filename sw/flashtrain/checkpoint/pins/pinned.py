@@ -41,7 +41,7 @@ class PinnedCheckpoints:
     def commit(self, name: str, host: bytes = b"") -> Checkpoint:
         """Make the updated generation current and a checkpoint, in place of the oldest one if there are
         :attr:`most`."""
-        self._require_new(name)
+        self.require_new(name)
         pins = self._pins
         surplus = pins[0][0] if len(pins) >= self.most else None
         generation = self._state.commit(PinNote(name, host).pack(), pin=True, release=surplus)
@@ -49,12 +49,20 @@ class PinnedCheckpoints:
 
     def save(self, name: str, host: bytes = b"") -> Checkpoint:
         """Make the current generation a checkpoint."""
-        self._require_new(name)
-        pins = [one for one, _ in self._pins if one != self._state.current]
-        if len(pins) >= self.most:
-            self._state.release(pins[0])
+        self.require_new(name)
+        self.release_surplus(1)
+        return self.name(name, host)
+
+    def name(self, name: str, host: bytes) -> Checkpoint:
+        """Make the current generation a checkpoint beside all others, which may be too many."""
         generation = self._state.pin(PinNote(name, host).pack())
         return Checkpoint(name, generation.updates, self._state.nbytes)
+
+    def release_surplus(self, more: int = 0) -> None:
+        """Release the oldest checkpoints, but for :attr:`most` that are not current, less `more`."""
+        pins = [one for one, _ in self._pins if one != self._state.current]
+        for surplus in pins[: max(0, len(pins) + more - self.most)]:
+            self._state.release(surplus)
 
     def host(self, name: str) -> bytes:
         """The state of the host of a checkpoint."""
@@ -112,6 +120,7 @@ class PinnedCheckpoints:
         known = ", ".join(note.name for _, note in self._pins)
         raise NoCheckpoint(f"no generation is pinned as checkpoint {name!r}; pinned are {known or 'none'}")
 
-    def _require_new(self, name: str) -> None:
+    def require_new(self, name: str) -> None:
+        """:class:`CheckpointExists` for a name that is there."""
         if name in {note.name for _, note in self._pins}:
             raise CheckpointExists(f"there is a checkpoint {name!r} already")

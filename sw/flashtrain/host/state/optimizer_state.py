@@ -227,6 +227,14 @@ class OptimizerState:
         first.declare_committed(updates, note)
         self._current = Generation(first.name, first.generation, updates)
 
+    def drop_pinned(self, is_dropped: Callable[[bytes], bool]) -> None:
+        """Release and free the pinned generations in the streams whose note `is_dropped`, before
+        :meth:`initialise`; they may be those of another state."""
+        for stream in self._streams.values():
+            entry = stream.committed
+            if entry is not None and entry.pinned and is_dropped(entry.note):
+                stream.release(drop=True)
+
     def attach(self) -> None:
         """Attach the state that the streams hold after `Device.recover`; the groups are those it had before.
 
@@ -351,6 +359,23 @@ class OptimizerState:
             raise UpdatePending("revert while an update is neither committed nor skipped")
         self._pinned_stream(generation)
         return self._copy(generation)
+
+    def fall_back(self, generation: Generation) -> Generation:
+        """Drop the current generation, pinned or not, and make a pinned one current, in one record.
+
+        Nothing is copied. :class:`ForeignGeneration` if `generation` is not pinned.
+        """
+        if self._next is not None:
+            raise UpdatePending("fall back while an update is neither committed nor skipped")
+        self._pinned_stream(generation)
+        if generation != self.current:
+            dropped = self._stream_of(self.current)
+            if self._pinned.pop(dropped.name, None) is None:
+                dropped.reset()
+            else:
+                dropped.release(drop=True)
+            self._current = generation
+        return generation
 
     def pin(self, note: bytes | None = None) -> Generation:
         """Keep the current generation until :meth:`release`, as a checkpoint without a copy.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import torch.distributed as dist
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
@@ -51,6 +52,7 @@ class Adam(DieOptimizer):
         max_norm: float | None = None,
         recovered: bool = False,
         commits: Commits = PLAIN,
+        group: "dist.ProcessGroup | None" = None,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -76,6 +78,7 @@ class Adam(DieOptimizer):
             max_norm,
             recovered,
             commits,
+            group,
         )
 
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
@@ -112,12 +115,13 @@ class AdamW(Adam):
         max_norm: float | None = None,
         recovered: bool = False,
         commits: Commits = PLAIN,
+        group: "dist.ProcessGroup | None" = None,
     ) -> None:
         super().__init__(
             params, lr, betas, eps, weight_decay, amsgrad, device=device, foreach=foreach, maximize=maximize,
             capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
             gradient_format=gradient_format, copy_format=copy_format, streams=streams, port=port,
-            max_norm=max_norm, recovered=recovered, commits=commits,
+            max_norm=max_norm, recovered=recovered, commits=commits, group=group,
         )  # fmt: skip
 
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:

@@ -9,16 +9,20 @@ from torch import Tensor
 from flashtrain.host import TensorGroup
 from flashtrain.host.state.tensor_group import ARRAYS
 from flashtrain.spec.optimizer import PROGRAMS, Input, OptimizerCode
+from flashtrain.torch.ranks.shards import shard
 
 from .formats import Formats
 
 K = TypeVar("K")
-FormatsOf = Callable[[Tensor], Formats]
+KindOf = Callable[[Tensor], tuple[Formats, bool]]
+"""The formats of a parameter, and whether its gradients count on this rank."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
     """Parameters of one group with the same formats and the same number of steps.
+
+    Of distributed parameters the dies hold the shards of this rank.
 
     Members
     -------
@@ -35,7 +39,7 @@ class Cell:
 
     def tensors(self, code: OptimizerCode) -> TensorGroup:
         """The cell as a group of tensors on the dies, with the state of this optimizer."""
-        shapes = tuple(tuple(parameter.shape) for parameter in self.parameters)
+        shapes = tuple(tuple(shard(parameter).shape) for parameter in self.parameters)
         return TensorGroup(code, shapes, self.formats.gradient, self.formats.copy)
 
 
@@ -44,14 +48,12 @@ def used(code: OptimizerCode) -> tuple[Input, ...]:
     return ARRAYS[: len(PROGRAMS[code].outputs)]
 
 
-def made(
-    groups: Sequence[Iterable[Tensor]], steps: Callable[[Tensor], int], formats_of: FormatsOf
-) -> list[Cell]:
+def made(groups: Sequence[Iterable[Tensor]], steps: Callable[[Tensor], int], kind_of: KindOf) -> list[Cell]:
     """The fewest cells of these parameters."""
     return [
         Cell(number, tuple(members), formats, taken)
         for number, group in enumerate(groups)
-        for (formats, taken), members in _by(group, lambda p: (formats_of(p), steps(p)))
+        for ((formats, _), taken), members in _by(group, lambda p: (kind_of(p), steps(p)))
     ]
 
 
@@ -64,7 +66,7 @@ def refined(
     cells: Iterable[Cell],
     groups: Sequence[Iterable[Tensor]],
     stepping: Collection[Tensor],
-    formats_of: FormatsOf,
+    kind_of: KindOf,
 ) -> list[Cell]:
     """The cells, and cells of parameters that are in none yet, such that each steps as a whole or not at all.
 
@@ -74,13 +76,13 @@ def refined(
     number_of = groups_of(groups)
     fine = []
     for cell in cells:
-        parts = _by(cell.parameters, lambda p: (number_of.get(p), p in stepping, formats_of(p)))
-        for (number, steps_now, formats), members in parts:
+        parts = _by(cell.parameters, lambda p: (number_of.get(p), p in stepping, kind_of(p)))
+        for (number, steps_now, (formats, _)), members in parts:
             if number is not None and (steps_now or cell.steps):
                 fine.append(replace(cell, group=number, parameters=tuple(members), formats=formats))
     placed = {parameter for cell in fine for parameter in cell.parameters}
     new = [[p for p in group if p in stepping and p not in placed] for group in groups]
-    return sorted([*fine, *made(new, lambda _: 0, formats_of)], key=lambda cell: cell.group)
+    return sorted([*fine, *made(new, lambda _: 0, kind_of)], key=lambda cell: cell.group)
 
 
 def _by(parameters: Iterable[Tensor], key: Callable[[Tensor], K]) -> Iterator[tuple[K, list[Tensor]]]:

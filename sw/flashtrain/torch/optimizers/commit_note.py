@@ -12,13 +12,15 @@ from flashtrain.checkpoint.host_state.plain_values import packed, unpacked
 from flashtrain.checkpoint.pins.pin_note import PinNote
 from flashtrain.host import StateMissing, TensorGroup
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.torch.ranks.ranks import RankPlace
+from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_names import described
 from flashtrain.training.errors import ParameterError
 
 from .cell import Cell
 from .formats import Formats
 
-VERSION = 1
+VERSION = 2
 
 _OPTIONS = (type(None), bool, int, float, str)
 
@@ -48,12 +50,14 @@ class CommitNote:
     model: a checksum of the dtypes and shapes of all parameters, by group.
     options: hyperparameters and other plain options by group; None before the first step.
     host: the host's state, as its user gave it.
+    place: the place of the generation among those of several ranks; None in a training of one process.
     """
 
     cells: tuple[CellNote, ...]
     model: int
     options: list[dict[str, Any]] | None
     host: bytes
+    place: RankPlace | None
 
     @classmethod
     def of(
@@ -63,6 +67,7 @@ class CommitNote:
         tensors: Sequence[TensorGroup],
         stepped: bool,
         host: bytes,
+        place: RankPlace | None,
     ) -> "CommitNote":
         """The note of these cells, of a step or before any. tensors: each cell on the dies."""
         numbers = {p: number for number, p in enumerate(members_of(param_groups))}
@@ -73,7 +78,7 @@ class CommitNote:
             for cell, group in zip(cells, tensors, strict=True)
         )
         options = [_plain_options(group) for group in param_groups] if stepped else None
-        return cls(noted, _checksum(param_groups), options, host)
+        return cls(noted, _checksum(param_groups), options, host, place)
 
     def pack(self) -> bytes:
         cells = [
@@ -81,7 +86,8 @@ class CommitNote:
              [list(run) for run in _runs(cell.parameters)]]
             for cell in self.cells
         ]  # fmt: skip
-        return packed([VERSION, cells, self.model, self.options, self.host])
+        place = None if self.place is None else list(self.place)
+        return packed([VERSION, cells, self.model, self.options, self.host, place])
 
     @classmethod
     def unpack(cls, raw: bytes) -> "CommitNote":
@@ -89,17 +95,19 @@ class CommitNote:
         user."""
         pin = PinNote.unpack(raw)
         try:
-            version, cells, model, options, host = unpacked(raw if pin is None else pin.host)
+            version, *rest = unpacked(raw if pin is None else pin.host)
             if version != VERSION:
                 raise StateMissing(
                     f"the state on the dies has a note of version {version}; expected {VERSION}"
                 )
+            cells, model, options, host, place = rest
             noted = tuple(_cell_note(*fields) for fields in cells)
+            placed = None if place is None else RankPlace(*place)
         except (CheckpointDamaged, ValueError, TypeError) as error:
             raise StateMissing(
                 f"the state on the dies is not that of an optimizer of PyTorch: {error}"
             ) from error
-        return cls(noted, model, options, host)
+        return cls(noted, model, options, host, placed)
 
     def require_model(self, param_groups: Sequence[Mapping[str, Any]]) -> None:
         """:class:`ParameterError` unless these are parameters of the same dtypes and shapes."""
@@ -126,7 +134,9 @@ def members_of(param_groups: Sequence[Mapping[str, Any]]) -> list[Tensor]:
 
 
 def _checksum(param_groups: Sequence[Mapping[str, Any]]) -> int:
-    return crc32("|".join(" ".join(map(described, group["params"])) for group in param_groups).encode())
+    return crc32(
+        "|".join(" ".join(described(shard(p)) for p in group["params"]) for group in param_groups).encode()
+    )
 
 
 def _plain_options(group: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,16 +3,23 @@
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Never
+from zlib import crc32
 
 import torch
+import torch.distributed as dist
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
 from flashtrain.checkpoint import Checkpoint, PinnedCheckpoints
 from flashtrain.host import Device, JournalMissing, TensorGroup
 from flashtrain.host.device import STATE_STREAMS
+from flashtrain.numerics import Totals
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.torch.ranks.errors import RankError
+from flashtrain.torch.ranks.ranks import OwnStep, ranks_of
+from flashtrain.torch.ranks.shards import check_placement, is_distributed, shard, shard_like
+from flashtrain.torch.tensor_names import described
 from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.die_step import GradientReport, norm_limit
 from flashtrain.training.errors import ParameterError
@@ -22,11 +29,16 @@ from flashtrain.training.parameters import require_separate
 from .cell import Cell, made, refined, used
 from .commit_note import CommitNote, members_of
 from .die_state import DieState
-from .formats import Formats
+from .formats import Formats, checksum
 from .loaded_state import LoadedState
 from .parameter_check import check_gradient, check_parameter, name_of
 from .state_view import ShownTensors, StateView, with_own_entries
 from .step_scale import StepScale, silence_warning
+
+_REPLICAS = (
+    "the same on all ranks, as of FSDP2 and DistributedDataParallel; parts, as of ZeroRedundancyOptimizer or"
+    " of a pipeline, are not supported"
+)
 
 KERNELS = ("foreach", "fused", "capturable")
 """Options of PyTorch that choose kernels, and have no influence on the result."""
@@ -42,12 +54,16 @@ class DieOptimizer(torch.optim.Optimizer):
     being read, by default for 16-bit parameters; streams, port: see :meth:`Device.optimizer_state`;
     max_norm: gradients with a larger norm, over all groups, are clipped to it; recovered: go on with the
     weights and state that the dies hold after `Device.recover`, of the same parameters and kind of optimizer;
-    commits: how steps end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`).
+    commits: how steps end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`); group: the ranks
+    that step together, by default all of `torch.distributed`.
 
     The float32 weights live on the dies. After a step each parameter with a gradient holds them, rounded if
     it has 16 bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has
     written to a parameter are stored before the next step. A step that raises an exception has changed
     nothing, except for one whose new weights cannot be read afterwards.
+
+    Of a `DTensor` the dies hold the shard of this rank. With several ranks all commit a step, or none; their
+    calls that reach the device are collective.
 
     Members
     -------
@@ -82,6 +98,7 @@ class DieOptimizer(torch.optim.Optimizer):
         max_norm: float | None = None,
         recovered: bool = False,
         commits: Commits = PLAIN,
+        group: "dist.ProcessGroup | None" = None,
     ) -> None:
         if not isinstance(device, Device):
             raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
@@ -99,13 +116,21 @@ class DieOptimizer(torch.optim.Optimizer):
         self.host_state: Callable[[], bytes] = bytes
         self._recovered: CommitNote | None = None
         self._shown = ShownTensors()
-        self._dies = DieState(device, streams, port, self._note_of, commits)
-        super().__init__(params, defaults)
+        self._ranks = ranks_of(group, commits)
+        self._dies = DieState(device, streams, port, self._note_of, self._ranks)
+        self._ranks.agreed(lambda: super(DieOptimizer, self).__init__(params, defaults))
+        self._ranks.require_equal(self._facts(device))
+        groups = [list(map(described, group["params"])) for group in self.param_groups]
+        self._ranks.require_equal({"parameters": groups}, _REPLICAS)
         if recovered:
             self._attach()
         else:
             trained = {p for p in self._members() if p.requires_grad}
-            self._dies.store(self._refined(trained), self._optimizers(), {}, 0)
+            self._ranks.agreed(lambda: self._dies.store(self._refined(trained), self._optimizers(), {}, 0))
+        plain = [checksum(p) for p in self._members() if not is_distributed(p)]
+        self._ranks.require_equal(
+            {"plain parameters with the checksum": crc32(repr(plain).encode())}, _REPLICAS
+        )
 
     # For the kinds of optimizers.
 
@@ -147,13 +172,25 @@ class DieOptimizer(torch.optim.Optimizer):
     def pin(self, name: str) -> Checkpoint:
         """Keep the present weights and state, with the host's state of their commit, as a checkpoint: one
         command, and no copy. :class:`CheckpointExists` for a name that is there."""
-        return self.checkpoints.save(name, self._note().pack())
+        pins = self.checkpoints
+        if self._ranks.count == 1:
+            return pins.save(name, self._note().pack())
+        self._ranks.agreed(lambda: pins.require_new(name))
+        note = self._note().pack()
+        try:
+            made = self._ranks.agreed(lambda: pins.name(name, note))[self._ranks.rank]
+        except RankError:
+            self._dies.stored.pin(note)
+            raise
+        self._ranks.agreed(pins.release_surplus)
+        return made
 
     def restore(self, name: str) -> None:
         """Go on from a pinned checkpoint: parameters and state are as they were; :meth:`resume` is next."""
-        generation, raw = self.checkpoints.find(name)
+        generation, raw = self._ranks.agreed(lambda: self.checkpoints.find(name))[self._ranks.rank]
         note = CommitNote.unpack(raw)
         members = members_of(self.param_groups)
+        self._ranks.prepare(self._dies.stored)
         self._dies.revert(generation, [cell.cell(members) for cell in note.cells], _host_of(note))
         self._recovered = note
 
@@ -179,8 +216,10 @@ class DieOptimizer(torch.optim.Optimizer):
             number, group = len(self.param_groups) - 1, self.param_groups[-1]
             for index, parameter in enumerate(group["params"]):
                 check_parameter(name_of(group, number, index), parameter, self._formats[1])
+                check_placement(name_of(group, number, index), parameter, self._ranks.count)
             self.optimizer_of(number, group)
-            hosted = [p.detach() for p in self._members() if p.device.type == "cpu" and p.numel()]
+            shards = [shard(p).detach() for p in self._members()]
+            hosted = [p for p in shards if p.device.type == "cpu" and p.numel()]
             require_separate([p.view(_INTEGERS[p.element_size()]).numpy() for p in hosted])
         except Exception:
             self.param_groups.pop()
@@ -202,18 +241,14 @@ class DieOptimizer(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        self._shown.check()
         self.report = None
-        scale = StepScale(self, grad_scaler)
-        gradients = {} if scale.overflow else self._gradients()
-        if gradients:
-            optimizers = self._optimizers()
-            if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, optimizers):
-                self._dies.rearrange(self._refined(gradients), optimizers)
-            negated = [bool(group["maximize"]) for group in self.param_groups]
-            self.report = self._dies.step(
-                gradients, negated, optimizers, scale.unscale, self.max_norm, self.host_state()
-            )
+        with self._ranks.step() as agreement:
+            self._shown.check()
+            scale = StepScale(self, grad_scaler)
+            if scale.overflow:
+                agreement.joined(Totals(overflow=True), self._dies.updates)
+            else:
+                self.report = self._step_of(self._gradients(), scale.unscale, agreement)
         skipped = self.report is not None and self.report.skipped
         scale.report(skipped)
         if skipped and not scale.scaled:
@@ -267,13 +302,41 @@ class DieOptimizer(torch.optim.Optimizer):
                     f"group {group} has {name}={value!r}; {kind} on the dies does not have it"
                 )
 
+    def _step_of(
+        self, gradients: Mapping[Tensor, Tensor], unscale: float, agreement: OwnStep
+    ) -> GradientReport | None:
+        """Take a step; None if there is none to take. Of several ranks each takes it with its shards."""
+        if not gradients and self._ranks.count == 1:
+            return None
+        optimizers = self._optimizers()
+        if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, optimizers):
+            self._dies.rearrange(self._refined(gradients), optimizers)
+        negated = [bool(group["maximize"]) for group in self.param_groups]
+        return self._dies.step(
+            gradients, negated, optimizers, unscale, self.max_norm, self.host_state(), agreement
+        )
+
+    def _facts(self, device: Device) -> dict[str, object]:
+        """Facts that are equal on all ranks which step together, by the words of messages."""
+        gradient, copy = self._formats
+        return {
+            "the preset": device.config.name,
+            "a configuration of it with the checksum": crc32(repr(device.config).encode()),
+            "the node": device.node.name,
+            "a node of this name with the checksum": crc32(repr(device.node).encode()),
+            "the optimizer": type(self).__name__,
+            "gradient_format": gradient and gradient.name,
+            "copy_format": copy and copy.name,
+        }
+
     def _members(self) -> list[Tensor]:
         return members_of(self.param_groups)
 
     def _note_of(
-        self, cells: Sequence[Cell], tensors: Sequence[TensorGroup], stepped: bool, host: bytes
+        self, cells: Sequence[Cell], tensors: Sequence[TensorGroup], stepped: bool, host: bytes, ahead: int
     ) -> bytes:
-        return CommitNote.of(self.param_groups, cells, tensors, stepped, host).pack()
+        place = self._ranks.place(ahead)
+        return CommitNote.of(self.param_groups, cells, tensors, stepped, host, place).pack()
 
     def _note(self) -> CommitNote:
         """The recorded note of the current generation; :class:`JournalMissing` in a node without one."""
@@ -282,8 +345,32 @@ class DieOptimizer(torch.optim.Optimizer):
         return CommitNote.unpack(self._dies.stored.note())
 
     def _attach(self) -> None:
-        """Go on with the newest generation on the dies; :class:`ParameterError` if that is another's."""
-        note = CommitNote.unpack(self._dies.recorded())
+        """Go on with the newest generation that the dies of all ranks hold.
+
+        :class:`ParameterError` if that is another's, :class:`StateMissing` if there is none.
+        """
+        found = self._ranks.agreed(self._dies.recorded)[self._ranks.rank]
+        notes = self._ranks.agreed(lambda: [CommitNote.unpack(raw) for raw in found])[self._ranks.rank]
+        number = self._ranks.common([note.place for note in notes], self._dies.streams)
+        self._ranks.agreed(lambda: self._attach_to(notes[number], found[number]))
+        if self._ranks.count > 1:
+            self._keep_common_pins()
+
+    def _keep_common_pins(self) -> None:
+        """Delete the checkpoints that other ranks do not have: the pin, or its end, was cut."""
+        pins = self.checkpoints
+        names = self._ranks.agreed(lambda: {one.name: one.step for one in pins.checkpoints})
+        own = names[self._ranks.rank]
+        surplus = [name for name in own if any(other.get(name) != own[name] for other in names)]
+
+        def delete() -> None:
+            for name in surplus:
+                pins.delete(name)
+            pins.release_surplus()
+
+        self._ranks.agreed(delete)
+
+    def _attach_to(self, note: CommitNote, raw: bytes) -> None:
         note.require_model(self.param_groups)
         optimizers, members, cells, tensors = self._optimizers(), self._members(), [], []
         for noted in note.cells:
@@ -294,35 +381,38 @@ class DieOptimizer(torch.optim.Optimizer):
                 raise ParameterError(
                     f"group {cell.group} has state of {kinds[0]} on the dies; {kinds[1]} differs"
                 )
-            if any(self._formats_of(p) != cell.formats for p in cell.parameters):
+            if any(self._kind_of(p)[0] != cell.formats for p in cell.parameters):
                 raise ParameterError(f"group {cell.group} has {cell.formats} on the dies; expected the same")
             cells.append(cell)
             tensors.append(cell.tensors(noted.code))
-        self._dies.attach(cells, tensors, _host_of(note))
+        self._dies.attach(cells, tensors, _host_of(note), raw)
         self._recovered = note
 
     def _optimizers(self) -> list[Optimizer]:
         return [self.optimizer_of(number, group) for number, group in enumerate(self.param_groups)]
 
-    def _formats_of(self, parameter: Tensor) -> Formats:
-        return Formats.of(parameter.dtype, *self._formats)
+    def _kind_of(self, parameter: Tensor) -> tuple[Formats, bool]:
+        return Formats.of(parameter.dtype, *self._formats), self._ranks.counts(parameter)
 
     def _placeable(self) -> list[list[Tensor]]:
-        return [[p for p in group["params"] if p.numel()] for group in self.param_groups]
+        return [[p for p in group["params"] if shard(p).numel()] for group in self.param_groups]
 
     def _refined(self, stepping: Collection[Tensor]) -> list[Cell]:
-        return refined(self._dies.cells, self._placeable(), stepping, self._formats_of)
+        return refined(self._dies.cells, self._placeable(), stepping, self._kind_of)
 
     def _gradients(self) -> dict[Tensor, Tensor]:
         """Gradients by parameter, all checked."""
         gradients = {}
         for number, group in enumerate(self.param_groups):
             for index, parameter in enumerate(group["params"]):
-                if parameter.grad is not None and parameter.numel():
-                    name = name_of(group, number, index)
-                    check_parameter(name, parameter, self._formats[1])
-                    check_gradient(name, parameter.grad)
-                    gradients[parameter] = parameter.grad
+                if parameter.grad is None:
+                    continue
+                name = name_of(group, number, index)
+                check_parameter(name, parameter, self._formats[1])
+                gradient = shard_like(parameter, parameter.grad, f"the gradient of {name}")
+                check_gradient(name, gradient)
+                if gradient.numel():
+                    gradients[parameter] = gradient
         return gradients
 
     def _load(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -339,8 +429,9 @@ class DieOptimizer(torch.optim.Optimizer):
                 if array not in used(optimizer.code) and any(p in loaded.values[array] for p in group):
                     raise ParameterError(f"group {number} has {name}, which {optimizer.name} does not use")
         placed = [[p for p in group if p.requires_grad or p in loaded.steps] for group in self._placeable()]
-        cells = made(placed, lambda p: loaded.steps.get(p, 0), self._formats_of)
-        self._dies.store(cells, optimizers, loaded.values, max(loaded.steps.values(), default=0))
+        cells = made(placed, lambda p: loaded.steps.get(p, 0), self._kind_of)
+        updates = max(loaded.steps.values(), default=0)
+        self._ranks.agreed(lambda: self._dies.store(cells, optimizers, loaded.values, updates))
         self._dies.write(loaded.values[Input.W])
         return {**given, "param_groups": groups}
 

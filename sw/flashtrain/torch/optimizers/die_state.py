@@ -19,11 +19,13 @@ from flashtrain.host import (
     TensorGroup,
 )
 from flashtrain.host.state.tensor_group import ARRAYS
-from flashtrain.numerics import Constants, copy_of
+from flashtrain.numerics import Constants, Totals, copy_of
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input
+from flashtrain.torch.ranks.errors import RankLost
+from flashtrain.torch.ranks.ranks import OneProcess, OwnStep
+from flashtrain.torch.ranks.shards import shard
 from flashtrain.training.arrays import Array, FloatArray
-from flashtrain.training.commits import Commits
 from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.optimizers import Optimizer
@@ -32,8 +34,9 @@ from flashtrain.training.optimizers.hold import hold
 from .cell import Cell, groups_of, used
 from .formats import checksum, float32_of, gradient_of, set_weights
 
-NoteOf = Callable[[Sequence[Cell], Sequence[TensorGroup], bool, bytes], bytes]
-"""The note of cells, each with its tensors on the dies, after a step or before any, with the host's state."""
+NoteOf = Callable[[Sequence[Cell], Sequence[TensorGroup], bool, bytes, int], bytes]
+"""The note of cells, each with its tensors on the dies, after a step or before any, with the host's state, of
+the generation of the ranks that is so many ahead."""
 
 Values = Mapping[Input, Mapping[Tensor, FloatArray]]
 """Weights and state by parameter, as far as they are not those of the parameter, and zeros."""
@@ -49,18 +52,19 @@ class DieState:
     -------
     cells: in the order of their place on the dies.
     stores: how often the weights were stored from the host.
+    streams: names of its streams.
     """
 
     def __init__(
-        self, device: Device, streams: Iterable[str], port: Port, note_of: NoteOf, commits: Commits
+        self, device: Device, streams: Iterable[str], port: Port, note_of: NoteOf, ranks: OneProcess
     ) -> None:
         self.cells: tuple[Cell, ...] = ()
         self.stores = 0
         self._device = device
-        self._streams = tuple(streams)
+        self.streams = tuple(streams)
         self._port = port
         self._note_of = note_of
-        self._commits = commits
+        self._ranks = ranks
         self._host: bytes | None = None  # the host's state that the last step has recorded
         self._state: OptimizerState | None = None
         self._sums: dict[Tensor, int] = {}
@@ -101,13 +105,15 @@ class DieState:
         given: Values,
         updates: int,
         host: bytes | None = None,
+        same: bool = False,
     ) -> None:
         """Store a first generation: weights of the parameters and state of zeros, unless others are given.
 
         optimizers: of each parameter group; updates: the number of steps that led to it; host: the host's
-        state that the last of them recorded. :class:`GenerationPinned` while a generation is pinned.
+        state that the last of them recorded; same: the content is that of the present generation, in other
+        cells. :class:`GenerationPinned` while a generation is pinned.
         """
-        if self._state is not None and self._state.pinned:
+        if self._state is not None and self._ranks.pins(self._state):
             raise GenerationPinned(
                 "a checkpoint is pinned while the weights are to be stored anew; expected its release before"
             )
@@ -115,7 +121,7 @@ class DieState:
         if cells:
             codes = [optimizers[cell.group].code for cell in cells]
             groups = [cell.tensors(code) for cell, code in zip(cells, codes, strict=True)]
-            state = self._device.optimizer_state(groups, self._streams, self._port)
+            state = self._device.optimizer_state(groups, self.streams, self._port)
 
             def of(array: Input, default: Callable[[Tensor], FloatArray]) -> list[list[FloatArray]]:
                 own = given.get(array, {})
@@ -126,9 +132,12 @@ class DieState:
                     for cell, group in zip(cells, groups, strict=True)
                 ]
 
-            m, v = (of(array, lambda p: np.zeros(p.shape, np.float32)) for array in ARRAYS[1:])
-            note = self._commit_note(state, cells, host)
+            m, v = (of(array, lambda p: np.zeros(shard(p).shape, np.float32)) for array in ARRAYS[1:])
+            self._ranks.begin(state)
+            ahead = 0 if same else 1
+            note = self._commit_note(state, cells, host, ahead)
             state.initialise(of(Input.W, float32_of), m, v, updates, note)
+            self._ranks.advance(ahead)
         self._state, self.cells, self._sums, self._host = state, tuple(cells), {}, host
         self._note(parameter for cell in cells for parameter in cell.parameters)
         self.stores += 1
@@ -150,19 +159,23 @@ class DieState:
         changed = set(self.changed())
         kept = {array: self.read(array) for array in ARRAYS}
         kept[Input.W] = {p: w for p, w in kept[Input.W].items() if p not in changed}
-        self.store(cells, optimizers, kept, self.updates, self._host)
+        self.store(cells, optimizers, kept, self.updates, self._host, same=not changed)
 
-    def recorded(self) -> bytes:
-        """The note of the newest generation in the streams; :class:`StateMissing` if they hold none."""
-        streams = (self._device.state_stream(name, self._port) for name in self._streams)
+    def recorded(self) -> list[bytes]:
+        """The notes of the generations in the streams, newest first."""
+        streams = (self._device.state_stream(name, self._port) for name in self.streams)
         entries = [entry for stream in streams if (entry := stream.committed) is not None]
-        if not entries:
-            raise StateMissing(f"streams {', '.join(self._streams)} hold no committed state")
-        return max(entries, key=lambda entry: entry.commit).note
+        return [entry.note for entry in sorted(entries, key=lambda entry: -entry.commit)]
 
-    def attach(self, cells: Sequence[Cell], groups: Sequence[TensorGroup], host: bytes | None) -> None:
-        """Attach the newest generation in the streams, of these cells; parameters get its weights."""
-        self._state = self._device.optimizer_state(groups, self._streams, self._port, recovered=True)
+    def attach(
+        self, cells: Sequence[Cell], groups: Sequence[TensorGroup], host: bytes | None, note: bytes
+    ) -> None:
+        """Attach the generation in the streams that has this note, of these cells, and drop the newer one;
+        parameters get its weights."""
+        state = self._device.optimizer_state(groups, self.streams, self._port, recovered=True)
+        if state.note() != note:
+            state.fall_back(next(one for one in state.pinned if state.note(one) == note))
+        self._state = state
         self._take(cells, host)
 
     def revert(self, generation: Generation, cells: Sequence[Cell], host: bytes | None) -> None:
@@ -235,11 +248,12 @@ class DieState:
         unscale: float,
         max_norm: float | None,
         host: bytes,
+        agreement: OwnStep,
     ) -> GradientReport:
         """One step of the parameters with gradients; the parameters then hold their new weights.
 
-        negated, optimizers: by group; host: the host's state, recorded with the commit. After an overflow
-        nothing is changed, and the report says so.
+        negated, optimizers: by group; host: the host's state, recorded with the commit; agreement: with the
+        steps of other ranks. After an overflow nothing is changed, and the report says so.
         """
         state = self.stored
         sent = [self._sent(cell, gradients, negated[cell.group]) for cell in self.cells]
@@ -248,7 +262,8 @@ class DieState:
         after = [
             replace(cell, steps=cell.steps + step) for cell, step in zip(self.cells, stepping, strict=True)
         ]
-        note = self._commit_note(state, after, host)
+        joint: list[Totals] = []
+        self._ranks.prepare(state)
 
         def constants(number: int, clip: float) -> Constants:
             cell = self.cells[number]
@@ -260,33 +275,63 @@ class DieState:
             broadcast = [constants(number, clip) for number in range(len(self.cells))]
             before = state.renewals
             copies[:] = state.update(sent, broadcast)
-            parts = [die for dies in state.statistics for die in dies]
-            return GradientReport.of(parts, unscale, renewed=state.renewals > before)
+            if not joint:
+                try:
+                    joint.append(agreement.joined(self._totals(state), self.updates))
+                except Exception:
+                    state.skip()
+                    raise
+            return GradientReport.of(joint[0], unscale, renewed=state.renewals > before)
+
+        def new_weights(number: int) -> Sequence[Array]:
+            own = copies[number]
+            return state.read_group(Input.W, number) if own is None else own
 
         def commit() -> None:
             try:
-                self._commits.commit(state, note)
-            except (NoteTooLong, CheckpointError):
+                note = self._commit_note(state, after, host, 1)
+                self._ranks.commits.commit(state, note)
+            except (NoteTooLong, JournalMissing, CheckpointError):
                 state.skip()
                 raise
+            before = self.cells, self._host
             self.cells, self._host = tuple(after), host
-            for number, cell in enumerate(self.cells):
-                if stepping[number]:
-                    own = copies[number]
-                    weights = state.read_group(Input.W, number) if own is None else own
-                    for parameter, new in zip(cell.parameters, weights, strict=True):
-                        set_weights(parameter, new)
-                    self._note(cell.parameters)
+            try:
+                weights = {number: new_weights(number) for number, step in enumerate(stepping) if step}
+                agreement.committed()
+            except RankLost:
+                raise
+            except Exception:
+                if self._ranks.undo(state):
+                    self.cells, self._host = before
+                raise
+            self._ranks.advance(1)
+            for number, own in weights.items():
+                for parameter, new in zip(self.cells[number].parameters, own, strict=True):
+                    set_weights(parameter, new)
+                self._note(self.cells[number].parameters)
 
         return take_step(update, commit, state.skip, max_norm)
 
     # Implementation.
 
-    def _commit_note(self, state: OptimizerState, cells: Sequence[Cell], host: bytes | None) -> bytes:
+    def _totals(self, state: OptimizerState) -> Totals:
+        """The statistics of the gradients that count on this rank; an overflow counts on each."""
+        every, counted = [], []
+        for cell, dies in zip(self.cells, state.statistics, strict=True):
+            every += dies
+            counted += dies if self._ranks.counts(cell.parameters[0]) else ()
+        return replace(Totals.of(counted), overflow=Totals.of(every).overflow)
+
+    def _commit_note(
+        self, state: OptimizerState, cells: Sequence[Cell], host: bytes | None, ahead: int
+    ) -> bytes:
         if state.takes_notes:
-            return self._note_of(cells, state.groups, host is not None, host or b"")
+            return self._note_of(cells, state.groups, host is not None, host or b"", ahead)
+        node = self._device.node.name
+        if self._ranks.count > 1:
+            raise JournalMissing(f"node {node!r} has no journal, which records the steps of several ranks")
         if host:
-            node = self._device.node.name
             raise JournalMissing(f"node {node!r} does not record the host's state with a step in a journal")
         return b""
 
@@ -294,7 +339,11 @@ class DieState:
         form = cell.formats.gradient
         # The gradients of a held cell are zeros.
         return [
-            gradient_of(gradients.get(p, torch.zeros(p.shape)), form, negated and p in gradients)
+            gradient_of(
+                gradients[p] if p in gradients else torch.zeros(shard(p).shape),
+                form,
+                negated and p in gradients,
+            )
             for p in cell.parameters
         ]
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from flashtrain.numerics import gradient_values, gradients_in
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import materialized
 from flashtrain.training.arrays import Array, FloatArray
 
@@ -48,8 +49,8 @@ def is_rounded(parameter: Tensor, formats: Formats) -> bool:
 
 
 def float32_of(tensor: Tensor) -> FloatArray:
-    """The numbers as a float32 array, which may share memory with the tensor."""
-    return materialized(tensor).to(torch.float32).numpy()
+    """The numbers of the shard as a float32 array, which may share memory with the tensor."""
+    return materialized(shard(tensor)).to(torch.float32).numpy()
 
 
 def gradient_of(gradient: Tensor, form: GradientFormat, negated: bool) -> Array:
@@ -64,11 +65,11 @@ def gradient_of(gradient: Tensor, form: GradientFormat, negated: bool) -> Array:
 
 
 def set_weights(parameter: Tensor, weights: Array) -> None:
-    """Write weights (float32, or 16-bit copies, BF16 as uint16) to a parameter in place."""
-    parameter.detach().copy_(torch.from_numpy(gradient_values(weights)))
+    """Write weights (float32, or 16-bit copies, BF16 as uint16) to the shard of a parameter in place."""
+    shard(parameter).detach().copy_(torch.from_numpy(gradient_values(weights)))
 
 
 def checksum(parameter: Tensor) -> int:
     """A check of the bytes of a parameter, which finds changes that its version counter does not show."""
-    flat = materialized(parameter).reshape(-1)
+    flat = materialized(shard(parameter)).reshape(-1)
     return crc32c(flat.view(torch.uint8).numpy().data)

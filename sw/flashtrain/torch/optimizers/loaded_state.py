@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from flashtrain.spec.optimizer import Input
+from flashtrain.torch.ranks.shards import shard_like
 from flashtrain.torch.tensor_names import described
 from flashtrain.training.arrays import FloatArray
 from flashtrain.training.checked_state import MOST_STEPS
@@ -85,7 +86,7 @@ def _array(name: str, value: Any, parameter: Tensor) -> FloatArray:
         got = described(value) if isinstance(value, Tensor) else type(value).__name__
         raise ParameterError(f"{name} is {got}; expected float32{list(parameter.shape)}")
     # A copy, because the caller may go on to change its own.
-    return float32_of(value.detach().to(torch.float32, copy=True))
+    return float32_of(shard_like(parameter, value.detach(), name).to(torch.float32, copy=True))
 
 
 def _steps(name: str, value: Any) -> int:

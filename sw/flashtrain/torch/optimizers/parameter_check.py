@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 from flashtrain.spec.optimizer import CopyFormat
+from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import obstacle
 from flashtrain.torch.tensor_names import short_name
 from flashtrain.training.errors import ParameterError
@@ -25,7 +26,7 @@ def check_parameter(name: str, parameter: Tensor, copy: CopyFormat | None) -> No
     """:class:`ParameterError` unless the dies can hold the parameter, and new weights come back in `copy`."""
     if is_lazy(parameter):
         raise ParameterError(f"{name} has no shape yet; expected a forward pass of its module before")
-    if reason := obstacle(parameter.data):
+    if reason := obstacle(shard(parameter.data)):
         raise ParameterError(f"{name} {reason}; expected a plain, strided tensor")
     if parameter.dtype not in GRADIENTS:
         allowed = ", ".join(short_name(dtype) for dtype in GRADIENTS)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import torch.distributed as dist
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
@@ -48,6 +49,7 @@ class SGD(DieOptimizer):
         max_norm: float | None = None,
         recovered: bool = False,
         commits: Commits = PLAIN,
+        group: "dist.ProcessGroup | None" = None,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -71,6 +73,7 @@ class SGD(DieOptimizer):
             max_norm,
             recovered,
             commits,
+            group,
         )
 
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:

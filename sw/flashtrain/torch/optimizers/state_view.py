@@ -8,6 +8,7 @@ from torch import Tensor
 
 from flashtrain.spec.optimizer import Input
 from flashtrain.torch.change_counter import ChangeCounter
+from flashtrain.torch.ranks.shards import as_distributed, is_distributed, shard
 from flashtrain.training.arrays import FloatArray
 from flashtrain.training.errors import ParameterError
 
@@ -52,7 +53,7 @@ class ShownTensors:
         self._counters: list[tuple[str, ChangeCounter]] = []
 
     def add(self, name: str, tensor: Tensor) -> None:
-        self._counters.append((name, ChangeCounter(tensor)))
+        self._counters.append((name, ChangeCounter(shard(tensor))))
 
     def check(self) -> None:
         """:class:`ParameterError` if somebody has written to one: it would be a write without an effect."""
@@ -138,11 +139,14 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
     def _entry(self, parameter: Tensor, steps: int, arrays: Mapping[str, FloatArray]) -> dict[str, Any]:
         entry: dict[str, Any] = {"step": torch.tensor(float(steps))} if self._counted else {}
         for name, array in arrays.items():
-            entry[name] = torch.from_numpy(array).to(parameter.device)
+            entry[name] = as_distributed(parameter, torch.from_numpy(array).to(parameter.device))
         for name, tensor in entry.items():
             self._shown.add(name, tensor)
         return StateEntry(entry)
 
 
 def _equal(own: Tensor, given: Any) -> bool:
-    return isinstance(given, Tensor) and own.shape == given.shape and torch.equal(own, given.to(own))
+    if not isinstance(given, Tensor) or is_distributed(own) != is_distributed(given):
+        return False
+    mine, other = shard(own), shard(given)
+    return mine.shape == other.shape and torch.equal(mine, other.to(mine))

@@ -1,0 +1,436 @@
+"""What ranks do in the tests: trainings with optimizers on dies, each beside the same one in memory."""
+
+import os
+import shutil
+import signal
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor, distribute_tensor
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+from flashtrain.checkpoint import PinEveryCommit
+from flashtrain.host import FunctionalLink, OptimizerState, StateMissing, open_device
+from flashtrain.spec import FlashtrainError, NodeTable, preset
+from flashtrain.spec.optimizer import GradientFormat
+from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.torch import SGD, Adam, AdamW, RankError, open_rank_device
+from flashtrain.torch.ranks.shards import as_distributed, shard
+from tests.stress.powercut.test_functional_power import FailingLink
+from tests.torch.compare import bits
+
+THEIRS = {SGD: torch.optim.SGD, Adam: torch.optim.Adam, AdamW: torch.optim.AdamW}
+COLLECTIVES = (
+    "all_reduce", "barrier", "all_gather", "all_gather_object", "broadcast", "broadcast_object_list",
+    "reduce", "all_gather_into_tensor", "all_to_all", "gather", "scatter", "reduce_scatter", "send", "recv",
+)  # fmt: skip
+
+
+class Block(nn.Module):
+    """A layer of a small transformer, whose widths no number of ranks divides evenly."""
+
+    def __init__(self, width=11):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.up, self.down = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+
+    def forward(self, x):
+        return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
+
+
+def network():
+    return nn.Sequential(nn.Linear(6, 11), Block(), Block(), nn.Linear(11, 5))
+
+
+def initialise(model, seed=1):
+    """Numbers that depend on the names and the full shapes alone."""
+    for number, parameter in enumerate(model.parameters()):
+        random = torch.Generator().manual_seed(1000 * seed + number)
+        full = torch.randn(parameter.shape, generator=random) * 0.3
+        if isinstance(parameter, DTensor):
+            full = distribute_tensor(full, parameter.device_mesh, parameter.placements)
+        shard(parameter).detach().copy_(shard(full))
+
+
+def sharded(count, half=False):
+    """The network under FSDP2, made on the meta device."""
+    mesh = init_device_mesh("cpu", (count,))
+    policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32) if half else MixedPrecisionPolicy()
+    with torch.device("meta"):
+        model = network()
+    for layer in model:
+        fully_shard(layer, mesh=mesh, mp_policy=policy)
+    fully_shard(model, mesh=mesh, mp_policy=policy)
+    model.to_empty(device="cpu")
+    initialise(model)
+    return model
+
+
+def hybrid(count, half):
+    """Two replicas of shards: HSDP."""
+    mesh = init_device_mesh("cpu", (2, count // 2), mesh_dim_names=("replicas", "shards"))
+    model = network()
+    for layer in (*model, model):
+        fully_shard(layer, mesh=mesh)
+    initialise(model)
+    return model
+
+
+def replicated(count, half):
+    """The network under DDP."""
+    model = network()
+    initialise(model)
+    return nn.parallel.DistributedDataParallel(model)
+
+
+def tensor_parallel(count, half):
+    """Blocks by columns and rows, with plain parameters beside; all ranks have the same batch."""
+    model = network()
+    initialise(model)
+    mesh = init_device_mesh("cpu", (count,))
+    for block in model[1:3]:
+        parallelize_module(block, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
+    model.batch_of = 0
+    return model
+
+
+def backward(model, step, rank, parts=2, scale=1.0):
+    """Gradients of a step, accumulated over parts of its batch; each rank has samples of its own."""
+    for part in range(parts):
+        if hasattr(model, "set_requires_gradient_sync"):
+            model.set_requires_gradient_sync(part == parts - 1)
+        number = 10_000 * step + 100 * part + getattr(model, "batch_of", rank)
+        random = torch.Generator().manual_seed(number)
+        x, y = torch.randn(7, 6, generator=random), torch.arange(7) % 5
+        (scale * nn.functional.cross_entropy(model(x).float(), y)).backward()
+
+
+@contextmanager
+def correct_root():
+    """PyTorch with a square root of float32 that is rounded correctly, also of shards."""
+
+    def root(tensor):
+        return as_distributed(tensor, torch.from_numpy(np.sqrt(shard(tensor).numpy())))
+
+    with patch.object(torch.Tensor, "sqrt", root):
+        yield
+
+
+@contextmanager
+def counted():
+    """The calls of collectives of `torch.distributed` by name."""
+    calls, patches = Counter(), []
+    for name in COLLECTIVES:
+        original = getattr(dist, name)
+
+        def call(*args, _name=name, _original=original, **options):
+            calls[_name] += 1
+            return _original(*args, **options)
+
+        patches.append(patch.object(dist, name, call))
+    for one in patches:
+        one.start()
+    try:
+        yield calls
+    finally:
+        for one in patches:
+            one.stop()
+
+
+def parts_of(model, optimizer):
+    """The bits of all shards of weights and state."""
+    state = optimizer.state_dict()["state"]
+    return [bits(shard(p)) for p in model.parameters()], {
+        (index, name): bits(shard(value)) for index, entry in state.items() for name, value in entry.items()
+        if isinstance(value, torch.Tensor)
+    }  # fmt: skip
+
+
+def beside_memory(rank, count, kind, options, half=False, build=sharded, steps=4):
+    """A training on dies beside the same one in memory: the numbers that were compared.
+
+    Step 1 has a NaN on the last rank alone, and step 2 is clipped.
+    """
+    models = [build(count, half) for _ in range(2)]
+    compared = 0
+    with open_device("tiny", node=UPDATE_NODE) as device, correct_root():
+        ours = kind(models[0].parameters(), device=device, **options)
+        theirs = THEIRS[kind](models[1].parameters(), foreach=False, **options)
+        for step in range(steps):
+            for model in models:
+                backward(model, step, rank)
+            if step == 1:
+                if rank == count - 1:
+                    shard(next(models[0].parameters()).grad).view(-1)[-1] = torch.nan
+                before = parts_of(models[0], ours)
+                ours.step()
+                assert ours.report.skipped
+                assert parts_of(models[0], ours) == before
+            else:
+                ours.max_norm = 0.01 if step == 2 else None
+                with counted() as calls:
+                    ours.step()
+                assert calls == {"all_reduce": 2}, calls
+                if step == 2:
+                    clip(ours, models[1])
+                theirs.step()
+                (weights, state), expected = parts_of(models[0], ours), parts_of(models[1], theirs)
+                assert weights == expected[0]
+                assert state == {key: value for key, value in expected[1].items() if key in state}
+                assert {name for _, name in state} == {name for _, name in expected[1]}
+                compared += sum(map(len, weights)) // 4 + sum(map(len, state.values())) // 4
+            for optimizer in (ours, theirs):
+                optimizer.zero_grad()
+        assert ours.stores == 1
+    return compared, ours.report.norm
+
+
+def clip(ours, model):
+    """Clip the gradients in memory, after the dies have; their norm is compared with an exact one."""
+    squares = 0.0
+    for parameter in model.parameters():
+        gradient = parameter.grad
+        full = gradient.full_tensor() if isinstance(gradient, DTensor) else gradient
+        squares += float(np.square(full.double().numpy()).sum())
+    assert abs(ours.report.norm - squares**0.5) < 1e-6 * squares**0.5
+    assert ours.report.norm > 2 * ours.max_norm
+    factor = float(np.float32(ours.max_norm / (ours.report.norm + 1e-6)))
+    for parameter in model.parameters():
+        shard(parameter.grad).mul_(factor)
+
+
+# Trainings that are cut.
+
+STEPS = 8
+fall_back = OptimizerState.fall_back
+PINNED = 3
+
+
+class Moments:
+    """Counts moments of a process: before and after each command of the device, and each collective.
+
+    The process ends at moment `last`, or never (-1), as by SIGKILL.
+    """
+
+    def __init__(self, last):
+        self.passed, self._last = 0, last
+
+    def tick(self):
+        if self.passed == self._last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.passed += 1
+
+    def around(self, function):
+        def call(*args, **options):
+            self.tick()
+            value = function(*args, **options)
+            self.tick()
+            return value
+
+        return call
+
+
+class CountingLink(FunctionalLink):
+    def __init__(self, moments, config, memory_bytes):
+        super().__init__(config, memory_bytes)
+        self._moments = moments
+
+    def _enable(self):
+        super()._enable()
+        self._executor.answer = self._moments.around(self._executor.answer)
+
+
+def optimizer_on(device, model, steps=STEPS):
+    """Go on with what the dies of all ranks hold, or begin; the number of steps taken, and the optimizer."""
+    try:
+        optimizer = AdamW(model.parameters(), lr=0.01, device=device, recovered=True)
+    except StateMissing:
+        initialise(model)
+        optimizer = AdamW(model.parameters(), lr=0.01, device=device)
+    taken = optimizer.recovered_host_state
+    return int(taken) if taken else 0, optimizer
+
+
+def train(model, optimizer, taken, rank, on_step=lambda step: None):
+    """Train to the last step, with a checkpoint on the way."""
+    for step in range(taken, STEPS):
+        if step == PINNED and not optimizer.checkpoints.checkpoints:
+            optimizer.pin("three")
+        optimizer.zero_grad()
+        backward(model, step, rank)
+        optimizer.host_state = lambda number=step + 1: str(number).encode()
+        optimizer.step()
+        on_step(step + 1)
+    assert optimizer.report is None or not optimizer.report.skipped
+
+
+def training(rank, count, folder, last):
+    """A training from what is in the images of `folder`, which is killed at a moment of a rank.
+
+    last: the moment by rank. Returns the step it began with, the bits at the end, those of the checkpoint,
+    and the number of moments.
+    """
+    moments = Moments(last.get(rank, -1))
+
+    def dropped(state, generation):
+        (Path(folder) / f"{rank}.{os.getpid()}.back").touch()
+        return fall_back(state, generation)
+
+    link = partial(CountingLink, moments)
+    with (
+        patch.object(OptimizerState, "fall_back", dropped),
+        patch.object(dist, "all_reduce", moments.around(dist.all_reduce)),
+        patch.object(dist, "all_gather_object", moments.around(dist.all_gather_object)),
+        open_rank_device("tiny", link=link, node=UPDATE_NODE, image=f"{folder}/{{rank}}.img") as device,
+    ):
+        model = sharded(count)
+        taken, optimizer = optimizer_on(device, model)
+        known = [None] * count
+        dist.all_gather_object(known, [(one.name, one.step) for one in optimizer.checkpoints.checkpoints])
+        assert all(own == known[0] for own in known), f"pins differ: {known}"
+        assert taken <= PINNED or known[0] == [("three", PINNED)]
+        steps = [int(file.read_text(encoding="ascii")) for file in Path(folder).glob("*.step")]
+        assert taken >= max(steps, default=0), f"begins with {taken}; steps {steps} had returned"
+        acknowledged = Path(folder) / f"{rank}.{os.getpid()}.step"
+
+        def on_step(step):
+            descriptor = os.open(acknowledged, os.O_WRONLY | os.O_CREAT)
+            os.write(descriptor, str(step).encode())
+            os.close(descriptor)
+
+        train(model, optimizer, taken, rank, on_step)
+        pinned = {name: array.tobytes() for name, array in optimizer.checkpoints.load("three").items()}
+        return taken, parts_of(model, optimizer), pinned, moments.passed
+
+
+def losses_of_power(rank, count, seed, losses):
+    """Trainings of which devices lose their power at random commands, until there were so many losses.
+
+    All end with the same bits. Returns the numbers of losses, of trainings, and of steps that were dropped.
+    """
+    ours, shared = Random(seed * count + rank), Random(seed)
+    happened, trainings, expected, backs = 0, 0, None, []
+    while happened < losses or trainings < 2:
+        link, cut, acknowledged = FailingLink(ours, preset("tiny")), trainings > 0, 0
+        device = open_device(link=link, node=UPDATE_NODE)
+        model = sharded(count)
+
+        def dropped(state, generation):
+            backs.append(generation)
+            return fall_back(state, generation)
+
+        while True:
+            victim, left = shared.randrange(count), shared.randrange(100)
+            link.left = left if cut and rank == victim and happened < losses else -1
+            try:
+                with patch.object(OptimizerState, "fall_back", dropped):
+                    taken, optimizer = optimizer_on(device, model)
+                assert taken >= acknowledged
+
+                def on_step(step):
+                    nonlocal acknowledged
+                    acknowledged = step
+
+                train(model, optimizer, taken, rank, on_step)
+                link.left = -1
+                break
+            except RankError as error:
+                assert f"rank {victim}: PowerFailed" in str(error), error
+                happened += 1
+                link.power_cycle()
+                link.left = -1
+                device.recover()
+        result = parts_of(model, optimizer)
+        expected = result if expected is None else expected
+        assert result == expected
+        trainings += 1
+        device.close()
+        link.close()
+    return happened, trainings, len(backs)
+
+
+# What is refused, by all ranks alike.
+
+
+def message(action):
+    """The type and the message of the exception that an action raises."""
+    try:
+        action()
+    except FlashtrainError as error:
+        return f"{type(error).__name__}: {error}"
+    return "nothing"
+
+
+def refusals(rank, count, folder):
+    """The messages of a rank by the name of the mistake."""
+    odd, model, said = rank == 1, sharded(count), {}
+
+    def made(kind=AdamW, parameters=None, preset="tiny", node=UPDATE_NODE, **options):
+        with open_device(preset, node=node, memory_bytes=1 << 18) as device:
+            return kind(model.parameters() if parameters is None else parameters, device=device, **options)
+
+    said["preset"] = message(lambda: made(preset="tiny_ecc" if odd else "tiny"))
+    config = preset("tiny")
+    other = replace(config, geometry=replace(config.geometry, blocks=80))
+    said["configuration"] = message(lambda: made(preset=other if odd else config))
+    said["node"] = message(lambda: made(node=replace(UPDATE_NODE, name="mine") if odd else UPDATE_NODE))
+    said["kind"] = message(lambda: made(Adam if odd else AdamW))
+    said["format"] = message(lambda: made(gradient_format=GradientFormat.BF16 if odd else None))
+    said["option"] = message(lambda: made(amsgrad=odd))
+    said["commits"] = message(lambda: made(commits=PinEveryCommit()))
+    said["journal"] = message(lambda: made(node=NodeTable("bare", UPDATE_NODE.streams[:-1])))
+    parts = network()[1 + rank : 2 + rank]
+    initialise(parts, seed=rank)
+    said["replicas"] = message(lambda: made(parameters=parts.parameters()))
+    from torch.distributed.optim import ZeroRedundancyOptimizer  # it warns of what PyTorch ends
+
+    parts = network()
+    zero = partial(ZeroRedundancyOptimizer, parts.parameters(), optimizer_class=AdamW, lr=0.1)
+    with open_device("tiny", node=UPDATE_NODE) as device:
+        said["parts"] = message(lambda: zero(device=device))
+    alone = init_device_mesh("cpu", (count, 1), mesh_dim_names=("all", "one"))["one"]
+    part = nn.Parameter(distribute_tensor(torch.ones(4, 4), alone))
+    said["mesh"] = message(lambda: made(parameters=[part]))
+    said["nothing"] = message(lambda: made(recovered=True))
+
+    # The images of devices.
+    def opened(image, **options):
+        return open_rank_device("tiny", node=UPDATE_NODE, image=f"{folder}/{image}.img", **options)
+
+    said["one device"] = message(lambda: opened("same"))
+    with opened("own{rank}") as device:
+        optimizer = AdamW(model.parameters(), device=device)
+        said["no checkpoint"] = message(lambda: optimizer.restore("a name"))
+        backward(model, 0, rank)
+        optimizer.step()
+        said["gradient"] = message(lambda: step_with(optimizer, odd))
+    shutil.copy(f"{folder}/own{rank}.img", f"{folder}/old{rank}.img")
+    with opened("own{rank}") as device:
+        optimizer = AdamW(model.parameters(), device=device, recovered=True)
+        for step in range(3):
+            backward(model, step, rank)
+            optimizer.step()
+    for name, image in (("swapped", f"own{1 - rank}"), ("generation", f"old{rank}" if odd else f"own{rank}")):
+        with opened(image) as device:
+            said[name] = message(lambda: AdamW(model.parameters(), device=device, recovered=True))
+    return said
+
+
+def step_with(optimizer, odd):
+    """A step for which one rank has a rate that none may have."""
+    optimizer.param_groups[0]["lr"] = -1.0 if odd else 0.01
+    try:
+        optimizer.step()
+    finally:
+        optimizer.param_groups[0]["lr"] = 0.01
