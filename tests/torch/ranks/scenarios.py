@@ -422,6 +422,7 @@ def refusals(rank, count, folder):
             backward(model, step, rank)
             optimizer.step()
     for name, image in (("swapped", f"own{1 - rank}"), ("generation", f"old{rank}" if odd else f"own{rank}")):
+        dist.barrier()  # the other rank has closed it
         with opened(image) as device:
             said[name] = message(lambda: AdamW(model.parameters(), device=device, recovered=True))
     return said

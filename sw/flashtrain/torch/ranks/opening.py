@@ -6,10 +6,9 @@ from typing import Any
 import torch.distributed as dist
 
 from flashtrain.host import Device, open_device
-from flashtrain.training.commits import PLAIN
 
 from .errors import RankError
-from .ranks import ranks_of
+from .rank_group import RankGroup
 
 
 def open_rank_device(
@@ -21,7 +20,7 @@ def open_rank_device(
     all ranks if one cannot open its device, such as an image that another one has open; the others are closed
     then.
     """
-    ranks = ranks_of(group, PLAIN)
+    ranks = RankGroup(group)
     path = None if image is None else str(image).format(rank=ranks.rank)
     opened: list[Device] = []
     try:

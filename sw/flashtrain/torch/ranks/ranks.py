@@ -8,15 +8,13 @@ A commit keeps the generation before, pinned, until the next commit. So a rank t
 agreements leaves ranks that are a step apart, and each has the generation that all have (`Ranks.common`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from secrets import randbits
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-import torch
 import torch.distributed as dist
-from numpy.typing import NDArray
 from torch import Tensor
 
 from flashtrain.checkpoint.pins.pin_note import PinNote
@@ -25,10 +23,9 @@ from flashtrain.numerics import Totals
 from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.errors import ParameterError
 
-from .errors import RankError, RankLost
+from .errors import RankError
+from .rank_group import RankGroup
 from .shards import is_first_replica
-
-T = TypeVar("T")
 
 
 class RankPlace(NamedTuple):
@@ -63,19 +60,16 @@ class OwnStep:
         """Return when every rank has committed; :class:`RankError` if one has not."""
 
 
-class OneProcess:
+class OneProcess(RankGroup):
     """A training of one process; the base of :class:`Ranks`.
 
     Members
     -------
-    rank, count: the number of this rank, and the number of ranks.
     commits: how steps end.
     """
 
-    rank = 0
-    count = 1
-
-    def __init__(self, commits: Commits) -> None:
+    def __init__(self, commits: Commits, group: "dist.ProcessGroup | None" = None) -> None:
+        super().__init__(group)
         self.commits = commits
 
     def place(self, ahead: int) -> RankPlace | None:
@@ -88,16 +82,9 @@ class OneProcess:
     def step(self) -> OwnStep:
         return OwnStep()
 
-    def agreed(self, local: Callable[[], T]) -> list[T]:
-        """Results of `local` by rank; :class:`RankError` on all ranks if it raises an exception on one."""
-        return [local()]
-
     def counts(self, parameter: Tensor) -> bool:
         """Whether the gradients of the parameter count on this rank, in the statistics of all."""
         return True
-
-    def require_equal(self, facts: Mapping[str, object], expected: str = "the same on all ranks") -> None:
-        """:class:`RankError`, which says what is `expected`, unless these facts are equal on all ranks."""
 
     def prepare(self, state: OptimizerState) -> None:
         """Make room for the next generation, and keep the current one beside it."""
@@ -128,22 +115,15 @@ class OneProcess:
 
 
 class Ranks(OneProcess):
-    """The ranks of a process group whose backend moves tensors of the CPU, such as gloo."""
+    """Several ranks, whose devices commit the same steps."""
 
-    def __init__(self, group: "dist.ProcessGroup", commits: Commits) -> None:
+    def __init__(self, commits: Commits, group: "dist.ProcessGroup | None") -> None:
         if commits is not PLAIN:
             raise ParameterError(
                 f"commits is a {type(commits).__name__}; expected none with several ranks, which keep"
                 " the step before by pins of their own"
             )
-        super().__init__(KeptCommits())
-        self._group = group
-        self.rank, self.count = dist.get_rank(group), dist.get_world_size(group)
-        if "gloo" not in (backend := str(dist.get_backend_config(group))):
-            raise ParameterError(
-                f"the process group has the backends {backend}; expected gloo for the CPU, as of"
-                " init_process_group('cpu:gloo,cuda:nccl')"
-            )
+        super().__init__(KeptCommits(), group)
         self._serial = 0
         self._run = self.agreed(lambda: randbits(48))[0]
 
@@ -158,27 +138,6 @@ class Ranks(OneProcess):
 
     def counts(self, parameter: Tensor) -> bool:
         return is_first_replica(parameter, self.rank)
-
-    def agreed(self, local: Callable[[], T]) -> list[T]:
-        value, error = None, None
-        try:
-            value = local()
-        except RankLost:
-            raise
-        except Exception as raised:
-            error = raised
-        found = self._gathered((None if error is None else _text(error), value))
-        _raise([text for text, _ in found], error)
-        return [own for _, own in found]
-
-    def require_equal(self, facts: Mapping[str, object], expected: str = "the same on all ranks") -> None:
-        found = self.agreed(lambda: {name: str(value) for name, value in facts.items()})
-        for name, first in found[0].items():
-            for rank, own in enumerate(found):
-                if own.get(name) != first:
-                    raise RankError(
-                        f"rank {rank} has {name} {own.get(name)}, rank 0 has {first}; expected {expected}"
-                    )
 
     def prepare(self, state: OptimizerState) -> None:
         if state.current not in state.pinned:
@@ -234,9 +193,9 @@ class Ranks(OneProcess):
             self._serial,
             error is not None,
         )
-        table = self._reduced(row)
+        table = self.reduced(row)
         if table[:, 7].any():
-            self._explain(error)
+            self.explain(error)
         if len(set(table[:, 5])) > 1:
             held = ", ".join(f"rank {rank} {int(row[5])}" for rank, row in enumerate(table))
             raise RankError(f"the ranks have taken different numbers of steps: {held}; expected the same")
@@ -247,38 +206,13 @@ class Ranks(OneProcess):
 
     def confirm(self, error: Exception | None) -> None:
         """Return when all ranks have come here without an error."""
-        if self._reduced([error is not None]).any():
-            self._explain(error)
+        if self.reduced([error is not None]).any():
+            self.explain(error)
 
     def _release(self, state: OptimizerState) -> None:
         for one in _unnamed(state):
             if one != state.current:
                 state.release(one)
-
-    def _explain(self, error: Exception | None) -> None:
-        _raise(self._gathered(None if error is None else _text(error)), error)
-
-    def _reduced(self, row: Sequence[float]) -> NDArray[np.float64]:
-        """The rows of all ranks, float64[ranks, numbers]."""
-        table = torch.zeros(self.count, len(row), dtype=torch.float64)
-        table[self.rank] = torch.tensor(row, dtype=torch.float64)
-        try:
-            dist.all_reduce(table, group=self._group)
-        except RuntimeError as error:
-            raise self._lost(error) from error
-        return table.numpy()
-
-    def _gathered(self, own: Any) -> list[Any]:
-        found: list[Any] = [None] * self.count
-        try:
-            dist.all_gather_object(found, own, group=self._group)
-        except RuntimeError as error:
-            raise self._lost(error) from error
-        return found
-
-    def _lost(self, error: Exception) -> RankLost:
-        reason = str(error).partition("\n")[0]
-        return RankLost(f"rank {self.rank} of {self.count} could not agree with the others: {reason}")
 
 
 class RankStep(OwnStep):
@@ -335,12 +269,7 @@ class KeptCommits:
 
 def ranks_of(group: "dist.ProcessGroup | None", commits: Commits) -> OneProcess:
     """The ranks of a group, by default all of `torch.distributed`; one process without it."""
-    if not dist.is_available() or not dist.is_initialized():
-        return OneProcess(commits)
-    chosen = dist.group.WORLD if group is None else group
-    if chosen is None or dist.get_world_size(chosen) < 2:
-        return OneProcess(commits)
-    return Ranks(chosen, commits)
+    return OneProcess(commits, group) if RankGroup(group).count == 1 else Ranks(commits, group)
 
 
 def _unnamed(state: OptimizerState) -> list[Generation]:
@@ -350,19 +279,6 @@ def _unnamed(state: OptimizerState) -> list[Generation]:
 
 def _is_unnamed(note: bytes) -> bool:
     return PinNote.unpack(note) is None
-
-
-def _text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-def _raise(texts: Sequence[str | None], error: Exception | None) -> None:
-    """:class:`RankError` if there is a text; the texts are by rank."""
-    if any(text is not None for text in texts):
-        if len(set(texts)) == 1:
-            raise RankError(f"all ranks: {texts[0]}") from error
-        told = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts) if text is not None)
-        raise RankError(told) from error
 
 
 def _listed(places: Sequence[RankPlace]) -> str:
