@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from flashtrain import host, torch
+from flashtrain import checkpoint, host, torch
 from flashtrain.training import errors
 from tests.torch.ranks.pool import run
 
@@ -30,6 +30,6 @@ def test_example(tmp_path):
 
 def test_exceptions():
     table = PAGE.partition("## Errors\n")[2].partition("\n\n`RankError`")[0]
-    names = re.findall(r"^\| `(\w+)` \|", table, re.M)
-    assert len(names) == 4
-    assert all(any(hasattr(module, name) for module in (host, torch, errors)) for name in names)
+    names = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.M)))
+    assert len(names) == 6
+    assert all(any(hasattr(module, name) for module in (host, torch, errors, checkpoint)) for name in names)

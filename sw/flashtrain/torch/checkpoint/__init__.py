@@ -3,8 +3,10 @@
 from flashtrain.checkpoint import HostState, NumpyRandom, PythonRandom, flash_file
 
 from .buffers import Buffers
+from .consolidation import consolidate
 from .flash_reader import FlashReader
 from .flash_writer import FlashWriter
+from .parts import RankCheckpoints
 from .random_states import TorchRandom
 from .scaler_after_step import ScalerAfterStep
 
@@ -15,7 +17,9 @@ __all__ = [
     "HostState",
     "NumpyRandom",
     "PythonRandom",
+    "RankCheckpoints",
     "ScalerAfterStep",
     "TorchRandom",
+    "consolidate",
     "flash_file",
 ]
