@@ -47,6 +47,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(f"a marker `usual` names cases that do not exist: {sorted(unknown)}")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """No collection of garbage looks at what has been imported, and at the tests."""
+    gc.freeze()
+
+
 def function_of(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
