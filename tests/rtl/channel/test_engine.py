@@ -7,13 +7,13 @@ from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
 from tests.rtl.channel.channel_helpers import CONFIGS, DUAL_SPARES
 from tests.rtl.channel.engine_top import EngineTop
+from tests.rtl.elaborated import elaborated
 
 BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
 STEPS = {Simulator.ICARUS: 5, Simulator.VERILATOR: 20}
@@ -52,23 +52,29 @@ class EngineWithDies(wiring.Component):
         m.d.comb += nand.cycle.eq(cycle)
         return m
 
+    @classmethod
+    def elaborated(cls, config: FmsConfig, *, bad_block: int, bad_planes: int) -> list[Path]:
+        """Its SystemVerilog, as module `engine`."""
+        return elaborated(
+            lambda: cls(config, bad_block=bad_block, bad_planes=bad_planes),
+            "engine", cls, EngineTop, config, bad_block, bad_planes,
+        )  # fmt: skip
+
 
 @pytest.mark.usual("icarus-tiny", "verilator-dual")
 @pytest.mark.icarus("contents|failed|short")
 @pytest.mark.parametrize("name", CONFIGS)
-def test_engine(name, simulator, seed, part, tmp_path):
-    run("engine", CONFIGS[name], simulator, seed, tmp_path, part)
+def test_engine(name, simulator, seed, part):
+    run("engine", CONFIGS[name], simulator, seed, part)
 
 
 @pytest.mark.usual("verilator")
-def test_spares(simulator, seed, tmp_path):
-    run("engine_spares", DUAL_SPARES, simulator, seed, tmp_path)
+def test_spares(simulator, seed):
+    run("engine_spares", DUAL_SPARES, simulator, seed)
 
 
-def run(
-    bench: str, config: FmsConfig, simulator: Simulator, seed: int, folder: Path, part: str | None = None
-) -> None:
-    files = export_design(EngineWithDies(config, bad_block=BAD_ZONE, bad_planes=1), "engine").write(folder)
+def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, part: str | None = None) -> None:
+    files = EngineWithDies.elaborated(config, bad_block=BAD_ZONE, bad_planes=1)
     files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     run_bench(
         files,

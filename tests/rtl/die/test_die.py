@@ -8,15 +8,14 @@ from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, NandChannel
 from flashtrain.sim.trace.trace import Kind
-from flashtrain.sim.verilator.verilated import exported_sources
 from flashtrain.spec import FmsConfig
 from tests.rtl.die.die_configs import BAD_BLOCK, BAD_PLANES, config_named
 from tests.rtl.die.die_without_array import DieWithoutArray
+from tests.rtl.elaborated import elaborated
 
 HERE = Path(__file__).parent
 
@@ -58,15 +57,12 @@ def models(simulator: Simulator) -> list[Path]:
 
 
 def exported_bench(name: str) -> list[Path]:
-    """Elaborated once for all tests with this configuration: it takes seconds."""
+    config = config_named(name)
 
     def make() -> NandBench:
-        return NandBench(NandChannel(config_named(name), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES))
+        return NandBench(NandChannel(config, bad_block=BAD_BLOCK, bad_planes=BAD_PLANES))
 
-    configuration = repr(
-        (config_named(name), BAD_BLOCK, BAD_PLANES, Path(__file__).read_text(encoding="utf-8"))
-    )
-    return exported_sources(make, "nand_bench", configuration)
+    return elaborated(make, "nand_bench", NandBench, config, BAD_BLOCK, BAD_PLANES)
 
 
 @pytest.fixture
@@ -167,8 +163,9 @@ def test_every_breach_of_features_is_refused_once(run):
 
 
 @pytest.mark.usual("icarus")
-def test_read_level(simulator, seed, tmp_path):
-    files = export_design(DieWithoutArray(config_named("coded")), "die_without_array").write(tmp_path)
+def test_read_level(simulator, seed):
+    config = config_named("coded")
+    files = elaborated(lambda: DieWithoutArray(config), "die_without_array", DieWithoutArray, config)
     run_bench(
         [*files, *models(simulator)],
         "die_without_array",

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
-from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES
 from flashtrain.spec import FmsConfig
@@ -39,10 +38,9 @@ def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str
 @pytest.mark.parametrize(
     ("name", "bad_block", "bad_planes"), [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1)]
 )
-def test_engine_with_spares(simulator, seed, tmp_path, name, bad_block, bad_planes):
-    top = EngineWithDies(SPARE_CONFIGS[name], bad_block=bad_block, bad_planes=bad_planes)
+def test_engine_with_spares(simulator, seed, name, bad_block, bad_planes):
     verilator = simulator is Simulator.VERILATOR
-    files = export_design(top, "engine").write(tmp_path)
+    files = EngineWithDies.elaborated(SPARE_CONFIGS[name], bad_block=bad_block, bad_planes=bad_planes)
     files += [*VERILATOR_SOURCES, HERE.parent / "failing_host.cpp"] if verilator else ICARUS_SOURCES
     parameters = {"config": name, "bad_zone": -1, "bad_block": bad_block, "bad_planes": bad_planes}
     run_bench(
