@@ -92,5 +92,5 @@ def test_planes_are_not_alike(bits):
 
 def test_no_key_is_there_twice():
     keys = page_keys(BEHEMOTH, *np.divmod(np.arange(BEHEMOTH.pages * BEHEMOTH.planes), BEHEMOTH.planes))
-    words = keys[:, : BEHEMOTH.page_bytes].copy().view("<u4")
-    assert len(np.unique(words)) == words.size
+    words = np.sort(keys[:, : BEHEMOTH.page_bytes].copy().view("<u4"), axis=None)
+    assert (words[1:] != words[:-1]).all()

@@ -112,9 +112,9 @@ async def does_both(dut):
     a_read = max(tr, GEOMETRY.dies * page_set) / PARAMETERS["read_share"]
     tadv, suspension = CONFIG.timing.cycles("tadv"), sum(map(CONFIG.timing.cycles, ("tsusp", "tr", "tres")))
     least = min(1 / 2, tadv / (tadv + suspension))
-    await wait(dut, 4 * tprog)
+    await wait(dut, 3 * tprog)
     begin = clock_now()
-    await wait(dut, 12 * tprog)
+    await wait(dut, 8 * tprog)
     end = clock_now()
     for die in bench.dies:
         programs = sum(work.kind == "program" and begin <= work.end < end for work in die.works)
@@ -144,6 +144,6 @@ async def starts_again_after_a_reset(dut):
         for die, count in zip(bench.dies, before, strict=True):
             assert die.history[count][1] is BusOp.RESET
     works = [(len(die.works), len(die.suspended_reads)) for die in bench.dies]
-    await wait(dut, 8 * CONFIG.timing.cycles("tprog"))
+    await wait(dut, 4 * CONFIG.timing.cycles("tprog"))
     for die, (programs, suspended_reads) in zip(bench.dies, works, strict=True):
         assert len(die.works) > programs and len(die.suspended_reads) > suspended_reads, die.name

@@ -11,7 +11,7 @@ from tests.rtl.channel.bus.nand_helpers import CONFIGS
 BENCH = Path(__file__).with_name("nand_half_bench.py")
 
 
-def run(config: str, simulator: Simulator, seed: int, **parameters: float) -> None:
+def run(config: str, simulator: Simulator, seed: int, part: str | None = None, **parameters: float) -> None:
     run_bench(
         NandHalf(CONFIGS[config]),
         "nand_half",
@@ -19,6 +19,7 @@ def run(config: str, simulator: Simulator, seed: int, **parameters: float) -> No
         simulator=simulator,
         seed=seed,
         parameters={"config": config, **parameters},
+        test_filter=part,
     )
 
 
@@ -38,9 +39,10 @@ def test_full_load(config, read_share, seed):
 
 
 @pytest.mark.usual("icarus-tiny-0.999", "verilator-tiny-0.999", "verilator-tiny_code-0.999")
+@pytest.mark.icarus("after_a_reset")
 @pytest.mark.parametrize(
     "config, program_share", [("tiny", 0.999), ("tiny_code", 0.999), ("four_tiny_dies", 0.3)]
 )
-def test_small_configurations(config, program_share, simulator, seed):
+def test_small_configurations(config, program_share, simulator, seed, part):
     """One die; four dies with pages so short that commands and senses fill the bus."""
-    run(config, simulator, seed, programs=8, reads=32, program_share=program_share, read_share=0.1)
+    run(config, simulator, seed, part, programs=8, reads=32, program_share=program_share, read_share=0.1)

@@ -8,7 +8,7 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.die_agent.agent_units import agent_units
 
 
-@pytest.mark.icarus("^(?!.*granted=0.5)")
+@pytest.mark.icarus("lost|alternate/share=1|corrects|deferred|granted=1.0$", long="^(?!.*granted=0.5)")
 @pytest.mark.parametrize("bench", ["agent_units", "request_mux", "ready_poller", "reader"])
 def test_agent_units(simulator, seed, part, bench):
     path = Path(__file__).with_name(f"{bench}_bench.py")

@@ -19,7 +19,14 @@ def test_die_agent(simulator, seed):
 
 
 def test_other_turns(seed):
-    run(Simulator.VERILATOR, seed, read_run=2, program_run=3)
+    """What depends on them; what a die does with one request is the same."""
+    run(
+        Simulator.VERILATOR,
+        seed,
+        read_run=2,
+        program_run=3,
+        part="shares|beside|interrupt|programming|random",
+    )
 
 
 @pytest.mark.usual("verilator")
@@ -39,7 +46,10 @@ def run(
     program_run: int,
     config: str = "impatient",
     bench: Path = BENCH,
+    part: str | None = None,
 ) -> None:
     agent = DieAgent(EVERY_CONFIG[config], read_run=read_run, program_run=program_run)
     parameters = {"config": config, "read_run": read_run, "program_run": program_run}
-    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters)
+    run_bench(
+        agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters, test_filter=part
+    )

@@ -14,7 +14,7 @@ from flashtrain.spec.optimizer import CONSTANT_WORDS, PARTIAL_SUMS, CopyFormat, 
 from tests.rtl.die.update_unit.update_model import Settings, reference
 
 LATENCY = bench_parameters()["latency"]
-PARAMETERS = 10
+PARAMETERS = 6
 OPERANDS = ("w", "m", "v", "gradient")
 UNKNOWN = LogicArray("X" * 32)
 
