@@ -1,12 +1,16 @@
 """The examples in PyTorch, on smaller networks: both trainings agree, and memory is saved."""
 
 import importlib.util
+import io
 import re
 import sys
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from tests.torch.ranks.pool import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pytorch"
 
@@ -41,6 +45,34 @@ def test_images(monkeypatch, capsys):
     if find_spec("torchvision") is None:
         pytest.skip("needs torchvision")
     check(output("images", monkeypatch, capsys, BATCH=16))
+
+
+def ranks(rank, count, folder, steps):
+    """What the example of several ranks prints on this rank, on a smaller network."""
+    sys.path.insert(0, str(EXAMPLES))
+    said = io.StringIO()
+    with redirect_stdout(said):
+        gpt, example = importlib.import_module("gpt"), importlib.import_module("ranks")
+        gpt.WIDTH, gpt.LAYERS = 32, 2
+        example.train(steps, folder)
+    return said.getvalue()
+
+
+def test_ranks(tmp_path):
+    """From the beginning, and again from the step before the last one."""
+    found = [run(2, ranks, str(tmp_path), steps) for steps in (2, 3)]
+    assert all(silent == "" for _, silent in found)
+    rows = [re.findall(r"^ +(\d+) +(\d+\.\d+) +(\d+\.\d+)$", said, re.MULTILINE) for said, _ in found]
+    assert [[step for step, *_ in part] for part in rows] == [["1", "2"], ["3"]]
+    assert all(float(a) == pytest.approx(float(b), abs=1e-4) for part in rows for _, a, b in part)
+    assert all(said.endswith("model.pt has the weights of all ranks: True\n") for said, _ in found)
+
+
+def test_the_recorded_output_of_ranks():
+    recorded = (EXAMPLES / "ranks.txt").read_text(encoding="utf-8")
+    assert re.match(r"1,026,279 parameters\n\nstep  in memory  on flash\n", recorded)
+    assert len(re.findall(r"^ +\d+ +(\d+\.\d+) +\1$", recorded, re.MULTILINE)) == 10
+    assert recorded.endswith("model.pt has the weights of all ranks: True\n")
 
 
 @pytest.mark.parametrize("name", ["gpt", "images"])

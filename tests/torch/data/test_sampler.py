@@ -162,3 +162,36 @@ def test_state_of_something_else(change, message):
 def test_seeds_that_will_not_do(value):
     with pytest.raises(SeedError, match="expected an integer of at least 0"):
         sampler(seed=value)
+
+
+@pytest.mark.parametrize("after", [1, 2, 3, 4])
+def test_ranks_go_on_as_another_number_of_ranks(after):
+    """Each sample once, in batches that all ranks share; the order is that of one process."""
+    count, batch, numbers = 50, 3, range(50)
+
+    def samplers(ranks):
+        return [ResumableSampler(numbers, seed=5, rank=rank, ranks=ranks) for rank in range(ranks)]
+
+    def taken(samplers, steps):
+        loops = [one.batches(DataLoader(numbers, batch, sampler=one)) for one in samplers]
+        for _, *parts in zip(range(steps), *loops, strict=False):
+            assert len({len(part) for part in parts}) == 1
+            yield from torch.stack(parts, 1).flatten().tolist()
+
+    whole = [int(index) for index in ResumableSampler(numbers, seed=5)]
+    before, later = samplers(4), samplers(after)
+    found = list(taken(before, 2))
+    assert found == whole[:24] and len(before[0]) == 12
+    states = [one.state_dict() for one in before]
+    assert all(state == states[0] for state in states) and states[0]["position"] == 24
+    for one in later:
+        one.load_state_dict(states[0])
+    found += list(taken(later, 99))
+    left = (count - 24) % after
+    assert found == whole[: count - left]
+
+
+@pytest.mark.parametrize(("rank", "ranks"), [(2, 2), (-1, 2), (0, 0), (True, 2), (0, 1.5)])
+def test_ranks_that_do_not_exist(rank, ranks):
+    with pytest.raises(DataError, match="expected an integer from 0 to ranks - 1"):
+        ResumableSampler(range(5), rank=rank, ranks=ranks)

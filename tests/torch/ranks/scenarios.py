@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from flashtrain.host import FunctionalLink, OptimizerState, StateMissing, open_d
 from flashtrain.spec import FlashtrainError, NodeTable, preset
 from flashtrain.spec.optimizer import GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
-from flashtrain.torch import SGD, Adam, AdamW, RankError, open_rank_device
+from flashtrain.torch import SGD, Adam, AdamW, OffloadActivations, RankError, open_rank_device
 from flashtrain.torch.ranks.shards import as_distributed, shard
 from tests.stress.powercut.test_functional_power import FailingLink
 from tests.torch.compare import bits
@@ -146,6 +146,24 @@ def counted():
     finally:
         for one in patches:
             one.stop()
+
+
+def activations(rank, count):
+    """Gradients of a sharded model whose activations go to the flash, and the report of the traffic."""
+    models = [sharded(count), sharded(count, half=True)]
+    with open_device("tiny", node=UPDATE_NODE) as device:
+        for model in models:
+            offloading = OffloadActivations(device, memory_bytes=1 << 10, min_bytes=1)
+            gradients = []
+            for context in (nullcontext(), offloading):
+                model.zero_grad()
+                with context:
+                    backward(model, 0, rank)
+                gradients.append([bits(shard(parameter.grad)) for parameter in model.parameters()])
+            assert gradients[0] == gradients[1]
+            report = offloading.report()
+            assert report.total.read_bytes > 0 and report.total.offloaded_bytes > 0
+    return report.total.read_bytes
 
 
 def parts_of(model, optimizer):

@@ -4,7 +4,14 @@ import pytest
 
 from flashtrain.torch import SGD, AdamW
 from tests.torch.ranks.pool import run
-from tests.torch.ranks.scenarios import beside_memory, hybrid, replicated, sharded, tensor_parallel
+from tests.torch.ranks.scenarios import (
+    activations,
+    beside_memory,
+    hybrid,
+    replicated,
+    sharded,
+    tensor_parallel,
+)
 
 ADAMW, SGDM = (AdamW, {"lr": 0.01}), (SGD, {"lr": 0.1, "momentum": 0.9})
 
@@ -23,3 +30,8 @@ def test_beside_the_same_training_in_memory(fused_kernels, count, build, half, k
     numbers = sum(n for n, _ in found)
     print(f"{count} ranks, {build.__name__}, {kind[0].__name__}: {numbers:,} numbers of 3 steps compared")
     assert len({norm for _, norm in found}) == 1
+
+
+def test_activations():
+    """Those of FSDP2 on the flash: equal gradients, in FP32 and in mixed precision."""
+    assert all(run(2, activations))

@@ -18,18 +18,27 @@ class ResumableSampler(Sampler[int]):
     Loaders may draw samples long before the training takes them. So the place is counted where batches are
     taken: iterate over :meth:`batches`, or call :meth:`take` at each step of a trainer that iterates itself.
 
+    rank, ranks: of several ranks each has the samples `rank`, `rank + ranks`, and so on of one order, and as
+    many as the others. Up to `ranks - 1` samples at the end of an epoch are left out. Place and state are
+    those of all ranks, so another number of ranks goes on from them.
+
     Members
     -------
     epoch: the number of the epoch.
-    position: samples of this epoch that the training has taken.
+    position: samples of this epoch that the training has taken, on all ranks.
     """
 
-    def __init__(self, source: Sized, seed: int = 0, shuffle: bool = True) -> None:
+    def __init__(
+        self, source: Sized, seed: int = 0, shuffle: bool = True, rank: int = 0, ranks: int = 1
+    ) -> None:
+        if type(rank) is not int or type(ranks) is not int or not 0 <= rank < ranks:
+            raise DataError(f"rank is {rank!r} of {ranks!r}; expected an integer from 0 to ranks - 1")
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise SeedError(f"seed is {seed!r}; expected an integer of at least 0")
         self._count = len(source)
         self._seed = seed
         self._shuffle = shuffle
+        self._rank, self._ranks = rank, ranks
         self.epoch = 0
         self.position = 0
         self._iterations = 0  # the number of the newest one
@@ -38,8 +47,8 @@ class ResumableSampler(Sampler[int]):
         self._is_awaited = False  # an iteration, by a loader whose batches are counted
 
     def __len__(self) -> int:
-        """The samples of a whole epoch."""
-        return self._count
+        """The samples of a whole epoch, on this rank."""
+        return self._count // self._ranks
 
     def __iter__(self) -> Iterator[int]:
         if not self._is_awaited:
@@ -48,14 +57,15 @@ class ResumableSampler(Sampler[int]):
         self._is_awaited = False
         self._iterations += 1
         own = self._iterations
-        for index in self._order()[self.position :]:
+        left = (self._count - self.position) // self._ranks * self._ranks
+        for index in self._order()[self.position :][:left][self._rank :: self._ranks]:
             yield int(index)
             self._require_newest(own)
 
     def batches(self, loader: Iterable[Any], batch_size: int | None = None) -> Iterator[Any]:
         """The batches of `loader`, which draws from this sampler, each counted when it is taken.
 
-        batch_size: samples that a batch takes from the sampler, by default `loader.batch_size`, of all
+        batch_size: samples that a batch takes from this sampler, by default `loader.batch_size`, of all
         processes for a loader of `accelerate`. :class:`DataError` for a loader of another sampler.
         """
         size: Any = batch_size
@@ -68,7 +78,7 @@ class ResumableSampler(Sampler[int]):
         own = self._iterations + 1
         for batch in loader:
             self._require_newest(own)
-            self.take(size)
+            self.take(size * self._ranks)
             yield batch
         self._require_newest(own)
         self._end_epoch()
