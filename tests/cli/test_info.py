@@ -13,7 +13,10 @@ def info(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(("preset", "spares"), [("tiny", 0), ("small", 0), ("behemoth", 0), ("small_ecc", 2)])
+@pytest.mark.usual("tiny-0", "small-0", "behemoth-0", "small_ecc-2")
+@pytest.mark.parametrize(
+    ("preset", "spares"), [("tiny", 0), ("small", 0), ("behemoth", 0), ("behemoth_wide", 0), ("small_ecc", 2)]
+)
 def test_text(preset, spares, capsys):
     assert main(["info", "--preset", preset]) == 0
     text = capsys.readouterr().out
