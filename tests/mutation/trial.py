@@ -64,7 +64,7 @@ def stages(fault: Fault) -> list[Stage]:
 
 
 def try_fault(fault: Fault, seed: int) -> Verdict:
-    """Whether the ordinary tests find it. Nothing of it is left behind."""
+    """Whether the ordinary tests find it. What they compile goes into the user's cache as ever."""
     begun = time.monotonic()
     with _tree(fault) as tree:
         for stage in stages(fault):

@@ -16,7 +16,7 @@ from tests.rtl.channel.engine_top import EngineTop
 from tests.rtl.elaborated import elaborated
 
 BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
-STEPS = {Simulator.ICARUS: 5, Simulator.VERILATOR: 20}
+STEPS = {Simulator.ICARUS: 2, Simulator.VERILATOR: 20}
 
 
 class EngineWithDies(wiring.Component):

@@ -188,7 +188,6 @@ def _built(
     runner: "_Icarus | _Verilator", files: Mapping[str, str], toplevel: str, simulator: Simulator, waves: bool
 ) -> Path:
     """The entry of the user's cache with the compiled design; what only its compilation needs is removed."""
-    cache = user_cache()
 
     def build(folder: Path) -> None:
         sources = write_sources(files, folder / "src")
@@ -215,9 +214,7 @@ def _built(
 
     versions = {**tool_versions(), "cocotb": version("cocotb")}
     key = content_key(files_key(files), json.dumps(versions), runner.simulator_version(), str(waves))
-    folder = cache.build("bench", f"{toplevel}-{simulator.value}", key, f"bench of {toplevel}", build)
-    cache.settle()
-    return folder
+    return user_cache().build("bench", f"{toplevel}-{simulator.value}", key, f"bench of {toplevel}", build)
 
 
 def _passed_tests(results: Path, bench: str, seed: int, stopped: BaseException | None) -> tuple[str, ...]:
