@@ -1,5 +1,8 @@
 """Dies with a bad block: what cannot be programmed is not acknowledged, and the block is not used again."""
 
+from itertools import product
+from pathlib import Path
+
 import cocotb
 
 from flashtrain.sim.bench.environment import Environment
@@ -54,6 +57,8 @@ async def faulty_zones(env: Environment) -> list[int]:
 @cocotb.test()
 async def a_bad_block(dut):
     """Block 1 fails on plane 0 of every die."""
+    dies = product(range(GEOMETRY.channels), range(GEOMETRY.dies))
+    Path("faults.txt").write_text("".join(f"{channel} {die} 0 1\n" for channel, die in dies), "utf-8")
     env = await begin(dut)
     faulty = await faulty_zones(env)
     assert len(faulty) == 1, f"one zone lies on the bad blocks; {faulty} failed"

@@ -60,6 +60,7 @@ def test_rates(seed, tmp_path):
             assert min(0.97 * alone, 0.9 * row[1]) <= rate <= row[1], row
 
 
+@pytest.mark.usual("tiny", "small_ecc", "small_codec", "behemoth_codec")
 @pytest.mark.parametrize("name", PRESETS)
 def test_each_preset(name):
     config = preset(name)

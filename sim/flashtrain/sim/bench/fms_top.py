@@ -65,14 +65,14 @@ class FmsBench(FmsSystem):
         return m
 
 
-def bench_sources(config: FmsConfig, simulator: Simulator, **system) -> list[Path]:
+def bench_sources(config: FmsConfig, simulator: Simulator, host: Path = QUIET_HOST, **system) -> list[Path]:
     """All sources of the bench's design for this simulator; the top module is :data:`TOP`.
 
-    system: see `FmsSystem`.
+    host: what listens to the NAND models on Verilator. system: see `FmsSystem`.
     """
     bench = FmsBench(config, **system)
     exported = exported_sources(
         lambda: bench, TOP, f"{config!r} {system!r}", domains=clock_domains(bench.clocks)
     )
-    nand = [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
+    nand = [*VERILATOR_SOURCES, host] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     return [*exported, AXI_CHECKER, *nand]

@@ -14,7 +14,7 @@ FAULTS = Path("faults.txt")
 
 def break_blocks(*places: tuple[int, int, int]) -> None:
     """From the next event on these blocks (die, plane, block) fail."""
-    FAULTS.write_text("".join(f"{die} {plane} {block}\n" for die, plane, block in places), encoding="utf-8")
+    FAULTS.write_text("".join(f"0 {die} {plane} {block}\n" for die, plane, block in places), encoding="utf-8")
 
 
 async def append_rows(centre: Centre, rows: int, *zones: Zone) -> None:

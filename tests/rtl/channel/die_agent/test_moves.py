@@ -12,6 +12,7 @@ from tests.rtl.channel.spare_configs import IMPATIENT_WITH_SPARES, SPARE_CONFIGS
 from tests.rtl.channel.test_engine import EngineWithDies
 
 HERE = Path(__file__).parent
+FAILING_HOST = HERE.parents[1] / "failing_host.cpp"
 
 
 STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 40}
@@ -41,7 +42,7 @@ def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str
 def test_engine_with_spares(simulator, seed, name, bad_block, bad_planes):
     verilator = simulator is Simulator.VERILATOR
     files = EngineWithDies.elaborated(SPARE_CONFIGS[name], bad_block=bad_block, bad_planes=bad_planes)
-    files += [*VERILATOR_SOURCES, HERE.parent / "failing_host.cpp"] if verilator else ICARUS_SOURCES
+    files += [*VERILATOR_SOURCES, FAILING_HOST] if verilator else ICARUS_SOURCES
     parameters = {"config": name, "bad_zone": -1, "bad_block": bad_block, "bad_planes": bad_planes}
     run_bench(
         files,

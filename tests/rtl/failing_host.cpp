@@ -1,4 +1,4 @@
-// A host that lets blocks fail when a bench says so: lines "die plane block" of a file `faults.txt`, which is taken away.
+// A host that lets blocks fail when a bench says so: lines "channel die plane block" of a file `faults.txt`, which is taken away.
 
 #include <cstdio>
 
@@ -7,11 +7,11 @@ void flashtrain_array_add_fault(int channel, int die, int plane, int block);
 
 void flashtrain_violation(const char* /*message*/) {}
 
-void flashtrain_trace(int /*kind*/, int channel, int /*die*/, long long /*start*/, long long /*stop*/, int /*detail*/) {
+void flashtrain_trace(int /*kind*/, int /*channel*/, int /*die*/, long long /*start*/, long long /*stop*/, int /*detail*/) {
     constexpr char kFaults[] = "faults.txt";
     if (FILE* file = std::fopen(kFaults, "r")) {
-        int die, plane, block;
-        while (std::fscanf(file, "%d %d %d", &die, &plane, &block) == 3) {
+        int channel, die, plane, block;
+        while (std::fscanf(file, "%d %d %d %d", &channel, &die, &plane, &block) == 4) {
             flashtrain_array_add_fault(channel, die, plane, block);
         }
         std::fclose(file);
