@@ -2,11 +2,15 @@
 
 import importlib.util
 import io
+import os
 import re
+import signal
+import subprocess
 import sys
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -66,6 +70,33 @@ def test_ranks(tmp_path):
     assert [[step for step, *_ in part] for part in rows] == [["1", "2"], ["3"]]
     assert all(float(a) == pytest.approx(float(b), abs=1e-4) for part in rows for _, a, b in part)
     assert all(said.endswith("model.pt has the weights of all ranks: True\n") for said, _ in found)
+
+
+@pytest.mark.long
+def test_ranks_that_torchrun_starts_again(tmp_path):
+    """A worker is killed behind a step; the run goes on with a step behind it."""
+    torchrun = Path(sys.executable).with_name("torchrun")
+    options = ["--nproc-per-node", "2", "--max-restarts", "1", str(EXAMPLES / "ranks.py")]
+    rows, killed, line = [], 0, ""
+    with subprocess.Popen(
+        [str(torchrun), *options, "6", "--images", str(tmp_path)], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"},
+    ) as process:  # fmt: skip
+        limit = Timer(120, process.terminate)
+        limit.start()
+        for line in process.stdout or ():
+            if row := re.match(r" +(\d+) +(\d+\.\d+) +(\d+\.\d+)$", line):
+                rows.append((killed, *row.groups()))
+            if not killed and len(rows) == 3:
+                task = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                os.kill(int(task.read_text(encoding="ascii").split()[-1]), signal.SIGKILL)
+                killed = 1
+    limit.cancel()
+    print(*rows, sep="\n")
+    assert process.returncode == 0 and line == "model.pt has the weights of all ranks: True\n"
+    steps = [int(step) for _, step, *_ in rows]
+    assert set(steps) == set(range(1, 7)) and 3 < len(steps) <= 7 and steps[3] in (4, 5)
+    assert all(float(a) == pytest.approx(float(b), abs=1e-4) for *_, a, b in rows)
 
 
 def test_the_recorded_output_of_ranks():

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from time import perf_counter
 from unittest.mock import patch
 
 import numpy as np
@@ -20,13 +21,16 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
-from flashtrain.checkpoint import PinEveryCommit
+from flashtrain.checkpoint import CheckpointError, PinEveryCommit
 from flashtrain.host import FunctionalLink, OptimizerState, StateMissing, open_device
+from flashtrain.numerics import Totals
 from flashtrain.spec import FlashtrainError, NodeTable, preset
 from flashtrain.spec.optimizer import GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import SGD, Adam, AdamW, OffloadActivations, RankError, open_rank_device
+from flashtrain.torch.ranks.ranks import ranks_of
 from flashtrain.torch.ranks.shards import as_distributed, shard
+from flashtrain.training.commits import PLAIN
 from tests.stress.powercut.test_functional_power import FailingLink
 from tests.torch.compare import bits
 
@@ -453,3 +457,87 @@ def step_with(optimizer, odd):
         optimizer.step()
     finally:
         optimizer.param_groups[0]["lr"] = 0.01
+
+
+# Steps that fail on one rank, and generations to which all go back.
+
+
+def undone(rank, count):
+    """A training with steps that one rank cannot commit, and one without, which are equal throughout."""
+    models, odd = [sharded(count) for _ in range(2)], rank == 1
+    with open_device("tiny", node=UPDATE_NODE) as first, open_device("tiny", node=UPDATE_NODE) as second:
+        made = zip(models, (first, second), strict=True)
+        cut, whole = optimizers_of = [AdamW(model.parameters(), device=device) for model, device in made]
+
+        def step(number, which=(0, 1)):
+            for one in which:
+                optimizers_of[one].zero_grad()
+                backward(models[one], number, rank)
+                optimizers_of[one].step()
+
+        def same():
+            assert parts_of(models[0], cut) == parts_of(models[1], whole)
+
+        step(0)
+        cut.host_state = lambda: os.urandom(100_000 if odd else 3)
+        said = [message(lambda: step(1, [0]))]
+        cut.host_state = bytes
+        same()
+        fails = patch.object(OptimizerState, "commit", side_effect=CheckpointError("no page"))
+        with fails if odd else nullcontext():
+            said.append(message(lambda: step(1, [0])))
+        same()
+        step(1)
+        same()
+        cut.pin("two")
+        for number in (2, 3):
+            step(number, [0])
+        cut.restore("two")
+        same()
+        first.link.power_cycle()
+        first.recover()
+        optimizers_of[0] = cut = AdamW(models[0].parameters(), device=first, recovered=True)
+        assert cut.stores == 0
+        same()
+        for number in (4, 5, 6):
+            step(number)
+            same()
+        assert [one.name for one in cut.checkpoints.checkpoints] == ["two"]
+        assert (cut.stores, whole.stores) == (0, 1)
+    return said
+
+
+def agreement_time(rank, count, repeats=200):
+    """Milliseconds of the agreements of a step, and of an all-reduce and a barrier of PyTorch."""
+    ranks, row = ranks_of(None, PLAIN), torch.zeros(count, 8, dtype=torch.float64)
+
+    def agreements():
+        ranks.join(Totals(), 0)
+        ranks.confirm(None)
+
+    def bare():
+        dist.all_reduce(row)
+        dist.barrier()
+
+    found = []
+    for action in (agreements, bare):
+        action()
+        begin = perf_counter()
+        for _ in range(repeats):
+            action()
+        found.append(1000 * (perf_counter() - begin) / repeats)
+    return found
+
+
+def on_rtl(rank, count, link):
+    """A step of two ranks on the RTL, and on the functional model: weights, state and statistics."""
+    results = []
+    for kind in (link, FunctionalLink):
+        model = sharded(count)
+        with open_device("tiny", kind, UPDATE_NODE, memory_bytes=1 << 19) as device:
+            optimizer = AdamW(model.parameters(), device=device, max_norm=0.01)
+            backward(model, 0, rank)
+            optimizer.step()
+            results.append((parts_of(model, optimizer), optimizer.report))
+    assert results[0] == results[1]
+    return True

@@ -2,15 +2,19 @@
 
 import pytest
 
+from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.torch import SGD, AdamW
 from tests.torch.ranks.pool import run
 from tests.torch.ranks.scenarios import (
     activations,
+    agreement_time,
     beside_memory,
     hybrid,
+    on_rtl,
     replicated,
     sharded,
     tensor_parallel,
+    undone,
 )
 
 ADAMW, SGDM = (AdamW, {"lr": 0.01}), (SGD, {"lr": 0.1, "momentum": 0.9})
@@ -35,3 +39,20 @@ def test_beside_the_same_training_in_memory(fused_kernels, count, build, half, k
 def test_activations():
     """Those of FSDP2 on the flash: equal gradients, in FP32 and in mixed precision."""
     assert all(run(2, activations))
+
+
+def test_steps_that_one_rank_cannot_commit():
+    first, second = run(2, undone)
+    assert first == second
+    assert "rank 1: NoteTooLong: the notes of all streams have" in first[0]
+    assert first[1] == "RankError: rank 1: CheckpointError: no page"
+
+
+def test_time_of_the_agreements():
+    """Beside an all-reduce and a barrier of PyTorch; both wait for the other rank."""
+    ((ours, bare), _) = run(2, agreement_time)
+    print(f"a step's agreements take {ours:.2f} ms, an all-reduce and a barrier {bare:.2f} ms")
+
+
+def test_rtl():
+    assert all(run(2, on_rtl, RtlLink))

@@ -350,15 +350,16 @@ class OptimizerState:
         self._renewals += 1
         return self.current
 
-    def revert(self, generation: Generation) -> Generation:
-        """Make a copy of a pinned generation current, with its note; the current one is freed unless pinned.
+    def revert(self, generation: Generation, note: bytes | None = None) -> Generation:
+        """Make a copy of a pinned generation current; the current one is freed unless pinned.
 
-        It is read and written once. Errors are those of :meth:`renew`.
+        It is read and written once. note: by default that of the pinned one. Errors are those of
+        :meth:`renew`.
         """
         if self._next is not None:
             raise UpdatePending("revert while an update is neither committed nor skipped")
         self._pinned_stream(generation)
-        return self._copy(generation)
+        return self._copy(generation, note)
 
     def fall_back(self, generation: Generation) -> Generation:
         """Drop the current generation, pinned or not, and make a pinned one current, in one record.
@@ -394,16 +395,17 @@ class OptimizerState:
 
     # Implementation.
 
-    def _copy(self, source: Generation) -> Generation:
+    def _copy(self, source: Generation, note: bytes | None = None) -> Generation:
         """Copy a generation to another stream, and make that current in place of the current one."""
         destination, old = self._destination(), self._stream_of(self.current)
         kept = self.current.stream in self._pinned
+        note = self.note(source) if note is None else note
         try:
             StateRenewal(self._stream_of(source), self._placed).write(destination)
             if kept:
-                destination.declare_committed(source.updates, self.note(source))
+                destination.declare_committed(source.updates, note)
             else:
-                destination.supersede(old, source.updates, self.note(source))
+                destination.supersede(old, source.updates, note)
         except (CommandError, BufferFull):
             destination.reset()
             raise

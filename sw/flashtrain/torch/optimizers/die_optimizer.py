@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Never
 from zlib import crc32
 
@@ -190,8 +191,9 @@ class DieOptimizer(torch.optim.Optimizer):
         generation, raw = self._ranks.agreed(lambda: self.checkpoints.find(name))[self._ranks.rank]
         note = CommitNote.unpack(raw)
         members = members_of(self.param_groups)
-        self._ranks.prepare(self._dies.stored)
-        self._dies.revert(generation, [cell.cell(members) for cell in note.cells], _host_of(note))
+        cells = [cell.cell(members) for cell in note.cells]
+        copied = replace(note, place=self._ranks.place(1)).pack()
+        self._ranks.agreed(lambda: self._dies.revert(generation, cells, _host_of(note), copied))
         self._recovered = note
 
     # As of torch.optim.Optimizer.

@@ -7,20 +7,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from flashtrain.checkpoint import CheckpointError
 from flashtrain.host import (
     Device,
     Generation,
     GenerationPinned,
     JournalMissing,
-    NoteTooLong,
     OptimizerState,
     StateMissing,
     TensorGroup,
 )
 from flashtrain.host.state.tensor_group import ARRAYS
 from flashtrain.numerics import Constants, Totals, copy_of
-from flashtrain.spec import Port
+from flashtrain.spec import FlashtrainError, Port
 from flashtrain.spec.optimizer import Input
 from flashtrain.torch.ranks.errors import RankLost
 from flashtrain.torch.ranks.ranks import OneProcess, OwnStep
@@ -178,10 +176,13 @@ class DieState:
         self._state = state
         self._take(cells, host)
 
-    def revert(self, generation: Generation, cells: Sequence[Cell], host: bytes | None) -> None:
-        """Make a copy of a pinned generation, of these cells, current; parameters get its weights."""
+    def revert(self, generation: Generation, cells: Sequence[Cell], host: bytes | None, note: bytes) -> None:
+        """Make a copy of a pinned generation, of these cells and with this note, current; parameters get its
+        weights."""
+        self._ranks.prepare(self.stored)
         if generation != self.stored.current:
-            self.stored.revert(generation)
+            self.stored.revert(generation, note)
+            self._ranks.advance(1)
         self._take(cells, host)
 
     def _take(self, cells: Sequence[Cell], host: bytes | None) -> None:
@@ -291,7 +292,7 @@ class DieState:
             try:
                 note = self._commit_note(state, after, host, 1)
                 self._ranks.commits.commit(state, note)
-            except (NoteTooLong, JournalMissing, CheckpointError):
+            except FlashtrainError:
                 state.skip()
                 raise
             before = self.cells, self._host
