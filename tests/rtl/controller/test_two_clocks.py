@@ -29,7 +29,7 @@ ANY_RATIO = 700, 6_000
 @pytest.mark.usual("icarus")
 def test_random_commands(simulator, seed):
     """Data and statuses are those of the functional model, as they are with one clock."""
-    config, commands = (QUICK, 20) if simulator is Simulator.ICARUS else (TINY, 400)
+    config, commands = (QUICK, 12) if simulator is Simulator.ICARUS else (TINY, 400)
     run("random", simulator, seed, config, commands, ANY_RATIO, clocks=CLOCKS)
 
 
