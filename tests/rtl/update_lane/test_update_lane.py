@@ -13,13 +13,14 @@ from flashtrain.host.state.tiling import TileLayout
 from flashtrain.numerics import copy_of, gradients_in, statistics
 from flashtrain.perf.update_places import ChunkWork
 from flashtrain.rtl.die.update_unit import UpdateUnit
-from flashtrain.rtl.export.systemverilog import export_design, lint
+from flashtrain.rtl.export.systemverilog import lint
 from flashtrain.rtl.update_lane import UpdateLane
 from flashtrain.sim.update_lane.update_lane import LaneError, RtlUpdateLane
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.update import Tile, UpdateStatistics
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum
+from tests.rtl.elaborated import elaborated
 
 TINY = preset("tiny")
 CASES = list(
@@ -211,5 +212,5 @@ def test_cells_that_err_make_no_difference(name):
     assert UpdateLane(preset(name)).config.geometry == preset(name).geometry
 
 
-def test_lint(tmp_path):
-    lint(export_design(UpdateLane(TINY), "update_lane").write(tmp_path), "update_lane")
+def test_lint():
+    lint(elaborated(lambda: UpdateLane(TINY), "update_lane", TINY), "update_lane")

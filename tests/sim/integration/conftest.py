@@ -1,6 +1,5 @@
-"""The export that the tests of this folder share, in all processes of a session."""
+"""The export that the tests of this folder share; it is elaborated once, and is in the user's cache then."""
 
-import fcntl
 import pickle
 from pathlib import Path
 
@@ -12,32 +11,28 @@ from flashtrain.sim.integration.package import (
     export_designs,
     integration_package,
 )
+from flashtrain.sim.verilator.verilated import exported
 from flashtrain.spec import preset
 
 
 @pytest.fixture(scope="session")
-def designs(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Designs:
-    return _shared_designs(tmp_path_factory, pytestconfig, None)
+def designs() -> Designs:
+    return _exported_designs(None)
 
 
 @pytest.fixture(scope="session")
-def two_clocks(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Designs:
+def two_clocks() -> Designs:
     """A system clock that is slower than the NAND's."""
-    return _shared_designs(tmp_path_factory, pytestconfig, 250.0)
+    return _exported_designs(250.0)
 
 
-def _shared_designs(
-    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, system_mhz: float | None
-) -> Designs:
-    if not hasattr(pytestconfig, "workerinput"):  # one process runs all tests
-        return export_designs(preset("tiny"), system_mhz)
-    shared, name = tmp_path_factory.getbasetemp().parent, f"designs-{system_mhz}"
-    with (shared / f"{name}.lock").open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        file = shared / f"{name}.pickle"
-        if not file.exists():
-            file.write_bytes(pickle.dumps(export_designs(preset("tiny"), system_mhz)))
-        return pickle.loads(file.read_bytes())
+def _exported_designs(system_mhz: float | None) -> Designs:
+    config, file = preset("tiny"), "designs.pickle"
+
+    def write(folder: Path) -> None:
+        (folder / file).write_bytes(pickle.dumps(export_designs(config, system_mhz)))
+
+    return pickle.loads((exported(write, "designs", f"{config!r} {system_mhz}") / file).read_bytes())
 
 
 @pytest.fixture(scope="session")

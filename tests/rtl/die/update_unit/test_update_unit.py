@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from flashtrain.rtl.die.update_unit import UpdateUnit
-from flashtrain.rtl.export.systemverilog import export_design, lint
+from flashtrain.rtl.export.systemverilog import lint
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Linear, Momentum, Nesterov
 from tests.rtl.die.update_unit.update_model import Settings, VerilatedUnit, reference
+from tests.rtl.elaborated import elaborated
 
 PARAMETERS = 500
 """Of each sequence, in short runs."""
@@ -181,13 +182,16 @@ def test_unknown_operands_between_parameters(seed):
     """On Icarus, which tells what is unknown from zero."""
     if not Simulator.ICARUS.available:
         pytest.skip("icarus is not installed: 'apt-get install iverilog' brings it")
-    unit = UpdateUnit()
-    latency = {code.name: cycles for code, cycles in unit.latency.items()}
-    bench = Path(__file__).with_name("update_bench.py")
+    latency = {code.name: cycles for code, cycles in UpdateUnit().latency.items()}
     run_bench(
-        unit, "update_unit", bench, simulator=Simulator.ICARUS, seed=seed, parameters={"latency": latency}
+        elaborated(UpdateUnit, "update_unit"),
+        "update_unit",
+        Path(__file__).with_name("update_bench.py"),
+        simulator=Simulator.ICARUS,
+        seed=seed,
+        parameters={"latency": latency},
     )
 
 
-def test_lint(tmp_path):
-    lint(export_design(UpdateUnit(), "update_unit").write(tmp_path), "update_unit")
+def test_lint():
+    lint(elaborated(UpdateUnit, "update_unit"), "update_unit")
