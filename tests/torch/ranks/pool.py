@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 
 SECONDS = 60
-"""Nothing that these ranks wait for takes so long."""
+"""Nothing that ranks do takes so long, unless a test says otherwise."""
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["torch._dynamo", "tests.torch.ranks.scenarios"])
@@ -56,9 +56,12 @@ class Run:
             self._pipes.append(own)
             self.processes.append(process)
 
-    def results(self) -> list[Any]:
-        """What each rank has returned, or :class:`Failed`, or :class:`Killed`."""
-        end = monotonic() + SECONDS
+    def results(self, seconds: float = SECONDS) -> list[Any]:
+        """What each rank has returned, or :class:`Failed`, or :class:`Killed`.
+
+        `AssertionError` if one takes longer.
+        """
+        end = monotonic() + seconds
         try:
             found: list[Any] = []
             for pipe, process in zip(self._pipes, self.processes, strict=True):
@@ -68,7 +71,7 @@ class Run:
                     with suppress(EOFError):
                         value = pipe.recv()
                 process.join(max(0, end - monotonic()))
-                assert process.exitcode is not None, f"a rank waits for more than {SECONDS} seconds"
+                assert process.exitcode is not None, f"a rank takes more than {seconds} seconds"
                 found.append(Killed(process.exitcode) if value is None else value[0])
             return found
         finally:
@@ -77,9 +80,9 @@ class Run:
             shutil.rmtree(self._folder)
 
 
-def run(count: int, target: Callable[..., Any], *args: Any) -> list[Any]:
+def run(count: int, target: Callable[..., Any], *args: Any, seconds: float = SECONDS) -> list[Any]:
     """What each of so many ranks returns; an `AssertionError` with its trace if one fails."""
-    found = Run(count, target, *args).results()
+    found = Run(count, target, *args).results(seconds)
     for rank, one in enumerate(found):
         assert not isinstance(one, Failed | Killed), f"rank {rank}: {one}\n" + getattr(one, "text", "")
     return found

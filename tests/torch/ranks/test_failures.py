@@ -42,7 +42,7 @@ def test_kills(tmp_path, seed, request):
 
 def test_losses_of_power(seed, request):
     losses = request.config.getoption("--long") or 6
-    found = run(2, losses_of_power, seed, losses)
+    found = run(2, losses_of_power, seed, losses, seconds=60 + 2 * losses)
     assert found[0][:2] == found[1][:2]
     (happened, trainings), backs = found[0][:2], sum(one[2] for one in found)
     print(f"{happened} losses of power in {trainings} trainings of {STEPS} steps; {backs} times a rank"
