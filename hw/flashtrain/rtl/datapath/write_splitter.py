@@ -81,7 +81,7 @@ class WriteSplitter(wiring.Component):
     flush : Out(stream(STREAM_BITS)).array(channels)
     flush_done : In(channels)           pulses: the channel has programmed the flushed stream
     flushed : Out(stream(tag))
-    issued : Out(SEQUENCE_BITS)         jobs, flushes too, whose pages are all allocated; wraps
+    issued : Out(SEQUENCE_BITS)         jobs, flushes too, whose pages are all allocated, 1 cycle later; wraps
     placed : Out(1)                     pulse: a channel accepts a page
     stalled : Out(1)                    a page waits for a place in its channel
 
@@ -133,6 +133,9 @@ class WriteSplitter(wiring.Component):
         closes = job.non_volatile & (job.blocks <= g.channels)
         if config.codec:
             closes &= job.codec == Codec.RAW  # a flush closes the sets
+
+        ends = Signal()  # all pages of a job are allocated
+        m.d.sync += [ends.eq(0), self.issued.eq(self.issued + ends)]
 
         offers, accepts = Signal(), Signal()
         m.d.comb += self.placed.eq(offers & accepts)
@@ -193,12 +196,12 @@ class WriteSplitter(wiring.Component):
                         job.blocks.eq(job.blocks - 1),
                     ]
                     with m.If(job.blocks == 1):
-                        m.d.sync += self.issued.eq(self.issued + 1)
+                        m.d.sync += ends.eq(1)
                         m.next = "IDLE"
 
-            self._flush(m, job, flush)
+            self._flush(m, job, flush, ends)
             if encoding is not None:
-                self._encode(m, job, encoding, next_offset, offers, accepts)
+                self._encode(m, job, encoding, next_offset, offers, accepts, ends)
         return m
 
     def _track_flush(self, m: Module, job) -> "_Flush":
@@ -212,7 +215,7 @@ class WriteSplitter(wiring.Component):
             m.d.comb += channel.payload.eq(job.stream)
         return flush
 
-    def _flush(self, m: Module, job, flush: "_Flush") -> None:
+    def _flush(self, m: Module, job, flush: "_Flush", ends) -> None:
         with m.State("WAIT_FOR_FLUSH"):
             m.d.sync += flush.sent.eq(0)
             with m.If(~flush.flushing):
@@ -231,7 +234,7 @@ class WriteSplitter(wiring.Component):
                 with m.If(channel.ready):
                     m.d.sync += flush.sent[number].eq(1)
             with m.If(flush.sent.all()):
-                m.d.sync += self.issued.eq(self.issued + 1)
+                m.d.sync += ends.eq(1)
                 m.next = "IDLE"
 
     def _offer_settled(self, m: Module, job) -> "_Encoding":
@@ -251,7 +254,7 @@ class WriteSplitter(wiring.Component):
         ]
         return encoding
 
-    def _encode(self, m: Module, job, encoding: "_Encoding", next_offset, offers, accepts) -> None:
+    def _encode(self, m: Module, job, encoding: "_Encoding", next_offset, offers, accepts, ends) -> None:
         """The job's blocks to the encoder, and the encoder's pages to the channels."""
         slack = encoding.slack
         with m.State("LOCATE"):
@@ -289,5 +292,5 @@ class WriteSplitter(wiring.Component):
                 with m.If(job.non_volatile):
                     m.next = "WAIT_FOR_FLUSH"
                 with m.Else():
-                    m.d.sync += self.issued.eq(self.issued + 1)
+                    m.d.sync += ends.eq(1)
                     m.next = "IDLE"

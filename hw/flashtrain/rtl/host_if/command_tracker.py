@@ -233,7 +233,10 @@ class CommandTracker(wiring.Component):
         m.d.comb += turn.advance.eq(advance & turn.requests.any())
         for number, source in enumerate(sources):
             m.d.comb += turn.requests[number].eq(source.valid)
-            m.d.comb += source.ready.eq(advance & turn.chosen[number])
+        m.d.comb += self.opening.ready.eq(advance & turn.chosen[0])
+        # An event leaves its stream a cycle after it was chosen, in which none is chosen.
+        for source, chosen in zip(events, turn.chosen[1:], strict=True):
+            m.d.sync += source.ready.eq(advance & chosen)
         with m.If(advance):
             m.d.sync += valid.eq(turn.requests.any())
             m.d.sync += is_opening.eq(turn.chosen[0])

@@ -110,7 +110,7 @@ class SubmissionFetch(wiring.Component):
         m.d.sync += issues.eq(Cat(issue, issues))
         m.d.comb += [
             turn.requests.eq(may_fetch),
-            issue.eq(may_fetch.any() & ports.ready & (~burst.valid | burst.ready)),
+            issue.eq(may_fetch.any() & ports.ready & ~burst.valid),
             turn.advance.eq(issue),
             ports.valid.eq(issue),
             ports.payload.eq(turn.index),

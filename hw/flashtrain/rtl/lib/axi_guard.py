@@ -49,7 +49,7 @@ class AxiGuard(wiring.Component):
 
     - No burst is taken from the controller.
     - Beats from and for the controller, and responses, are dropped.
-    - Missing write beats are sent with all strobes off.
+    - Missing write beats are sent with all strobes off, one in 3 cycles.
 
     Write beats are taken before, with or after their burst, and leave after it. Hold `quiesce` until
     `drained`. The controller's reset begins in any cycle of `quiesce` and lasts to its last one.
@@ -143,7 +143,8 @@ class AxiGuard(wiring.Component):
         m.submodules.lengths = lengths = Memory(shape=len(pins.awlen), depth=1 << ring_bits, init=[])
         newest, oldest = lengths.write_port(), lengths.read_port(domain="comb")
         begun, ended, sent = Signal(ring_bits), Signal(ring_bits), Signal(len(pins.awlen))
-        length, fills = Signal(len(pins.awlen)), Signal()
+        length = Signal(len(pins.awlen))
+        rests, fills, fills_last = Signal(), Signal(), Signal()  # beats that fill up a burst
         open_bursts, owed = Signal(range(self.bursts + 1)), Signal()  # with beats that are not sent
         passes, ends = Signal(), Signal()
         m.d.comb += [
@@ -162,7 +163,7 @@ class AxiGuard(wiring.Component):
                     for masked in beat.payload.masked
                 )
             ),
-            pins.wlast.eq(Mux(beat.valid, beat.payload.last, sent == length)),
+            pins.wlast.eq(Mux(beat.valid, beat.payload.last, fills_last)),
             passes.eq(pins.wvalid & pins.wready),
             ends.eq(passes & pins.wlast),
             # The burst of a beat may not have been taken before `quiesce`.
@@ -172,9 +173,11 @@ class AxiGuard(wiring.Component):
             begun.eq(begun + newest.en),
             open_bursts.eq(open_bursts + newest.en - ends),
             owed.eq(newest.en | (open_bursts > 1) | owed & ~ends),
-            # The length of a burst follows the end of the one before by two cycles.
             length.eq(oldest.data),
-            fills.eq(self.quiesce & ~ends),
+            # Two cycles after a beat both the length of the burst and the number of its beats hold.
+            rests.eq(self.quiesce & ~passes),
+            fills.eq(self.quiesce & ~passes & rests),
+            fills_last.eq(sent == length),
         ]
         with m.If(passes):
             m.d.sync += [sent.eq(Mux(pins.wlast, 0, sent + 1)), ended.eq(ended + pins.wlast)]

@@ -39,8 +39,9 @@ class StreamChange(data.StructLayout):
 class Generations(wiring.Component):
     """Generation and condition of each stream, from the reset of the controller on.
 
-    Latency: 2 cycles from a change to the outputs; `resets` is combinational in it. Hold `stream`, `source`
-    and `restored` in both. Throughput: a change in 2 cycles.
+    Latency: 2 cycles from a change to `generation`, 3 to the conditions, 1 to `resets`. Conditions follow
+    `stream` and `source` by 1 cycle. Hold these and `restored` in 2 cycles of a change, the conditions in the
+    first. Throughput: a change in 2 cycles.
 
     Members
     -------
@@ -68,19 +69,16 @@ class Generations(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         change = Signal.like(self.change)
-        resets, chosen, reset_stream = Signal(), Signal(STREAM_BITS), Signal(STREAM_BITS)
+        chosen, reset_stream = Signal(STREAM_BITS), Signal(STREAM_BITS)
         before = Signal(GENERATION_BITS)  # the reset
         conditions = Array(Signal(StreamCondition(), name=f"condition{n}") for n in range(MAX_STREAMS))
         of_stream = conditions[self.stream]
-        m.d.comb += [
+        m.d.comb += chosen.eq(Mux(self.change.commit, self.source, self.stream))
+        m.d.sync += [
             self.stream_condition.eq(of_stream),
             self.source_condition.eq(conditions[self.source]),
-            self.resets.eq(self.change.reset | (self.change.commit & ~self.source_condition.pinned)),
-            chosen.eq(Mux(self.change.commit, self.source, self.stream)),
-        ]
-        m.d.sync += [
             change.eq(self.change),
-            resets.eq(self.resets),
+            self.resets.eq(self.change.reset | (self.change.commit & ~self.source_condition.pinned)),
             reset_stream.eq(chosen),
             before.eq(Array(self.generation)[chosen]),
         ]
@@ -90,7 +88,7 @@ class Generations(wiring.Component):
             m.d.sync += of_stream.uncommitted.eq(0)
         with m.If(change.pin | change.release):
             m.d.sync += of_stream.pinned.eq(change.pin)
-        with m.If(resets):
+        with m.If(self.resets):
             m.d.sync += [
                 Array(self.generation)[reset_stream].eq(before + 1),
                 conditions[reset_stream].uncommitted.eq(0),

@@ -1,11 +1,11 @@
 """Commands between the zone manager and their completion: which are in flight, and which programs failed."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import STREAM_BITS, Command, Operation, Retired
-from flashtrain.spec import FmsConfig, ZoneAction
+from flashtrain.spec import FmsConfig, Status, ZoneAction
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
@@ -20,12 +20,12 @@ class CommandsInFlight(wiring.Component):
       are, updates until no statistics are. Updates follow constants to the dies in the order of their jobs.
     - The end of recovery waits until no command is in flight: erases begin with it.
 
-    Latency: 1 cycle from an event to the outputs.
+    Latency: 1 cycle from an event to `idle`, 2 to `waits`; 1 from the command to `waits`.
 
     Members
     -------
     command : In(Command)          the next command
-    waits : Out(1)                 it stalls
+    waits : Out(1)                 it stalls; one with a status does not
     opened : In(1)                 pulse: the tracker has taken it
     retired : In(1), retired_command : In(Retired)   pulse: a command has left the tracker
     idle : Out(1)                  no command is in flight
@@ -53,25 +53,28 @@ class CommandsInFlight(wiring.Component):
         )
         m.d.comb += self.idle.eq(~of_stream.any())
 
-        command = self.command
-        stream_busy = of_stream.bit_select(command.stream, 1)
-        source_busy = of_stream.bit_select(command.source, 1)
-        with m.Switch(command.operation):
-            with m.Case(Operation.RESET):
-                m.d.comb += self.waits.eq(stream_busy)
-            with m.Case(Operation.SEND):
-                m.d.comb += self.waits.eq((command.action == ZoneAction.RESET) & stream_busy)
-            with m.Case(Operation.GENERATION):
-                commits = command.action == GenerationAction.COMMIT
-                m.d.comb += self.waits.eq(stream_busy | commits & source_busy)
-            with m.Case(Operation.CONSTANTS):
-                m.d.comb += self.waits.eq(updates | statistics)
-            with m.Case(Operation.STATISTICS):
-                m.d.comb += self.waits.eq(updates | constants)
-            with m.Case(Operation.UPDATE):
-                m.d.comb += self.waits.eq(statistics)
-            with m.Case(Operation.RESTORE):
-                m.d.comb += self.waits.eq((command.action == RestoreAction.END) & ~self.idle)
+        # What the command depends on, and what of it is in flight, each in registers.
+        command, operation = self.command, self.command.operation
+        of_generation = operation == Operation.GENERATION
+        resets = (operation == Operation.SEND) & (command.action == ZoneAction.RESET)
+        of_constants, of_statistics = (
+            operation == which for which in (Operation.CONSTANTS, Operation.STATISTICS)
+        )
+        stream_busy, source_busy = (of_stream.bit_select(n, 1) for n in (command.stream, command.source))
+        dependences = [
+            ((operation == Operation.RESET) | resets | of_generation, stream_busy),
+            (of_generation & (command.action == GenerationAction.COMMIT), source_busy),
+            (of_constants | of_statistics, updates),
+            (of_statistics, constants),
+            (of_constants | (operation == Operation.UPDATE), statistics),
+            ((operation == Operation.RESTORE) & (command.action == RestoreAction.END), ~self.idle),
+        ]
+        depends, busy = Signal(len(dependences)), Signal(len(dependences))
+        m.d.sync += [
+            depends.eq(Mux(command.status == Status.SUCCESS, Cat(needs for needs, _ in dependences), 0)),
+            busy.eq(Cat(in_flight for _, in_flight in dependences)),
+        ]
+        m.d.comb += self.waits.eq((depends & busy).any())
         return m
 
     def _count(self, m: Module, name: str, counts) -> Signal:

@@ -60,6 +60,7 @@ class _Registers:
         self.issued = Signal(SEQUENCE_BITS)
         self.in_use_changes, self.in_use_after = Signal(), Signal(ZonesInUse(config))  # after DECIDE
         self.in_use = Array(Signal(ZonesInUse(config), name=f"in_use{n}") for n in range(MAX_STREAMS))
+        self.in_use_now = Signal(ZonesInUse(config))  # of the command's stream
         self.jobs_sent = Signal(SEQUENCE_BITS)  # write jobs
         self.status = Signal(STATUS_BITS)  # from DECIDE on
         self.place = Signal(JobPlace(config))
@@ -86,7 +87,8 @@ class ZoneManager(wiring.Component):
         IDLE     the lookup of its zone begins, or of an update the source's
         LOOKUP   a command that stalls returns to IDLE; of an update the lookup of its zone begins
         WAIT     the entry comes and passes through the state machine, in the cycle after through DECIDE
-        DECIDE   the command's status; the entry is written
+        DECIDE   whether the command succeeds; the entry is written
+        REFUSE   the status of one that does not
         OPEN     the tracker takes the command, with a tag
         SEND     the job
 
@@ -97,7 +99,7 @@ class ZoneManager(wiring.Component):
     completion of that append follows the zone's change, and no reset, pin or commit that waited for the
     append comes between. That takes 7 cycles, fewer beside a command that is sent or answered.
 
-    Latency: 6 cycles from a command to its job, 7 for an update, 5 to its answer.
+    Latency: 6 cycles from a command to its job, 7 for an update, 5 to its answer, 6 to that of a failure.
 
     Throughput:
 
@@ -107,6 +109,7 @@ class ZoneManager(wiring.Component):
         with a job                               7
         update                                   8
         with an answer                           6
+        that fails                               7
         that restores a zone                     7
         on all zones of a stream                 5 more, 1 per zone
         commit                                   6 more, 2 per zone
@@ -255,6 +258,12 @@ class ZoneManager(wiring.Component):
                     m.next = "DECIDE"
             with m.State("DECIDE"):
                 self._decide(m, registers)
+            with m.State("REFUSE"):
+                status = self._state_machine.status
+                m.d.sync += registers.status.eq(status)
+                m.next = "ANSWER"
+                with m.If((status == Status.TOO_MANY_OPEN_ZONES) & ~registers.kinds.loops):
+                    m.next = "ROOM"
             self._send(m, registers)
             self._loop(m, registers)
             self._make_room(m, registers)
@@ -265,14 +274,16 @@ class ZoneManager(wiring.Component):
     def _prepare(self, m: Module, registers: _Registers) -> None:
         """Registers of what depends on the command alone: valid from LOOKUP on."""
         command = self.commands.payload
-        stalls = self._in_flight.waits
-        if self._settlement:
-            stalls |= self._settlement.waits
+        m.d.comb += registers.stalls.eq(self._in_flight.waits)
+        if settlement := self._settlement:
+            waits = Signal()
+            m.d.sync += waits.eq(settlement.waits & (command.status == Status.SUCCESS))
+            m.d.comb += registers.stalls.eq(self._in_flight.waits | waits)
         m.d.sync += [
             *(registers.kinds[name].eq(value) for name, value in kinds_of(self.config, command).items()),
             registers.settings.eq(Array(self.streams)[command.stream]),
             registers.source.eq(Array(self.streams)[command.source]),
-            registers.stalls.eq(stalls & (command.status == Status.SUCCESS)),
+            registers.in_use_now.eq(registers.in_use[command.stream]),
         ]
 
     def _connect_generations(self, m: Module) -> None:
@@ -298,7 +309,7 @@ class ZoneManager(wiring.Component):
             machine.is_source.eq(found.purpose == Purpose.SOURCE),
             machine.stream.eq(self._generations.stream_condition),
             machine.source.eq(self._generations.source_condition),
-            machine.in_use.eq(registers.in_use[command.stream]),
+            machine.in_use.eq(registers.in_use_now),
             machine.recovering.eq(self._restore.recovering),
         ]
 
@@ -525,7 +536,7 @@ class ZoneManager(wiring.Component):
         allocates_zone = self._allocates_zone(registers)
         m.d.sync += [
             registers.reclaim_owed.eq(1),
-            status.eq(machine.status),
+            status.eq(Status.SUCCESS),
             place.placement.eq(Mux(allocates_zone, self._allocated(), checked.entry.placement)),
             place.generation.eq(Mux(kinds.is_append, generation, checked.entry.generation)),
             place.offset.eq(Mux(kinds.is_append, checked.entry.pointer, command.offset)),
@@ -545,9 +556,7 @@ class ZoneManager(wiring.Component):
         with m.If(overtaken | self.release.valid):
             m.next = "IDLE"
         with m.Elif(machine.fails):
-            m.next = "ANSWER"
-            with m.If((machine.status == Status.TOO_MANY_OPEN_ZONES) & ~kinds.loops):
-                m.next = "ROOM"
+            m.next = "REFUSE"
         with m.Elif(allocates_zone & ~self.next_zone.valid):
             m.d.sync += [self.zone_waits.eq(1), status.eq(Status.INTERNAL_ERROR)]
             m.next = "IDLE"
@@ -658,7 +667,7 @@ class ZoneManager(wiring.Component):
                     table.write_entry.eq(checked.entry),
                     table.write_entry.state.eq(ZoneState.CLOSED),
                 ]
-                m.d.sync += in_use.open.eq(in_use.open - 1)
+                m.d.sync += in_use.open.eq(registers.in_use_now.open - 1)
                 m.next = "IDLE"
 
     def _commit(self, m: Module, registers: _Registers) -> None:

@@ -64,30 +64,45 @@ def status_of(refusals: Refusals) -> tuple[ValueLike, Value]:
     return status, Cat(condition for condition, _ in refusals).any()
 
 
+_CHECKS = {
+    "is_read_only": Status.ZONE_IS_READ_ONLY,
+    "is_offline": Status.ZONE_IS_OFFLINE,
+    "is_full": Status.ZONE_IS_FULL,
+    "misplaced": Status.ZONE_INVALID_WRITE,
+    "cannot_change": Status.INVALID_ZONE_TRANSITION,
+    "past_end": Status.ZONE_BOUNDARY_ERROR,
+    "source_offline": Status.ZONE_IS_OFFLINE,
+    "lost": Status.UNRECOVERED_READ_ERROR,
+    "unwritten": Status.UNWRITTEN_BLOCK,
+    "expired": Status.DATA_EXPIRED,
+    "no_active": Status.TOO_MANY_ACTIVE_ZONES,
+    "no_open": Status.TOO_MANY_OPEN_ZONES,
+}
+"""What a zone can be refused for, in the order of the checks of every command, and its status."""
+
+
 @dataclass(frozen=True)
 class _Change:
     """A zone, and what the command makes of it."""
 
     prepared: _Prepared
     zone: data.View
-    status: Signal
-    fails: Signal
+    refused: data.View  # a bit for each of `_CHECKS`
     after: data.View
     selected: Signal
     in_use: data.View  # after a command on all zones
 
-    def refuse(self, refusals: Refusals) -> list:
-        """Statements that choose the status."""
-        status, fails = status_of(refusals)
-        return [self.status.eq(status), self.fails.eq(fails)]
+    def refuse(self, **checks: ValueLike) -> list:
+        """Statements that refuse the zone under these conditions."""
+        return [self.refused[name].eq(condition) for name, condition in checks.items()]
 
-    def lacking(self) -> Refusals:
-        """Resources that the stream lacks, of a command that opens the zone."""
+    def refuse_to_open(self) -> list:
+        """Statements that refuse the zone if the stream lacks the resources to open it."""
         state, prepared = self.zone.state, self.prepared
-        return [
-            ((state == ZoneState.EMPTY) & prepared.no_active, Status.TOO_MANY_ACTIVE_ZONES),
-            (~is_open(state) & prepared.no_open, Status.TOO_MANY_OPEN_ZONES),
-        ]
+        return self.refuse(
+            no_active=(state == ZoneState.EMPTY) & prepared.no_active,
+            no_open=~is_open(state) & prepared.no_open,
+        )
 
 
 class ZoneStateMachine(wiring.Component):
@@ -100,8 +115,8 @@ class ZoneStateMachine(wiring.Component):
 
     All that needs no zone is computed first, so that one addition or comparison follows a zone.
 
-    Latency: 1 cycle from a zone to the outputs, 2 cycles from all others; `in_use_after` is computed behind
-    the registers. The source's zone comes in an earlier cycle than the command's.
+    Latency: 1 cycle from a zone to the outputs, 2 cycles from all others; `status` and `in_use_after` are
+    computed behind the registers. The source's zone comes in an earlier cycle than the command's.
 
     Members
     -------
@@ -142,8 +157,7 @@ class ZoneStateMachine(wiring.Component):
         change = _Change(
             prepared,
             self.zone,
-            status=Signal(STATUS_BITS),
-            fails=Signal(),
+            refused=Signal(refusals := data.StructLayout(dict.fromkeys(_CHECKS, 1))),
             after=Signal(ZoneCondition(self.config)),
             selected=Signal(),
             in_use=Signal(ZonesInUse(self.config)),
@@ -162,13 +176,16 @@ class ZoneStateMachine(wiring.Component):
             with m.Case(Operation.RETIRE):
                 self._retire(m, change)
             with m.Case(Operation.INSPECT):
-                m.d.comb += change.refuse([(prepared.past_capacity, Status.ZONE_BOUNDARY_ERROR)])
+                m.d.comb += change.refuse(past_end=prepared.past_capacity)
             with m.Case(Operation.RESTORE):
                 with m.If(self.command.action == RestoreAction.ZONE):
                     self._restore(m, change)
+        refused = Signal(refusals)
+        status, _ = status_of([(refused[name], status) for name, status in _CHECKS.items()])
+        m.d.comb += self.status.eq(Mux(prepared.fails, prepared.status, status))
         m.d.sync += [
-            self.status.eq(Mux(prepared.fails, prepared.status, change.status)),
-            self.fails.eq(prepared.fails | change.fails),
+            refused.eq(change.refused),
+            self.fails.eq(prepared.fails | change.refused.as_value().any()),
             self.zone_after.eq(change.after),
             self.selected.eq(change.selected),
         ]
@@ -262,17 +279,17 @@ class ZoneStateMachine(wiring.Component):
         is_update = command.operation == Operation.UPDATE
         misplaced = (command.operation == Operation.WRITE) & (command.offset != zone.pointer)
         misplaced |= is_update & zone.pointer[:tile_bits].any()
-        m.d.comb += change.refuse([
-            (zone.state == ZoneState.READ_ONLY, Status.ZONE_IS_READ_ONLY),
-            (zone.state == ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE),
-            (zone.state == ZoneState.FULL, Status.ZONE_IS_FULL),
-            (misplaced, Status.ZONE_INVALID_WRITE),
-            (zone.pointer > prepared.most_before, Status.ZONE_BOUNDARY_ERROR),
-            (is_update & prepared.source_offline, Status.ZONE_IS_OFFLINE),
-            (is_update & (zone.pointer > prepared.source_before), Status.UNWRITTEN_BLOCK),
-            (is_update & prepared.source_expired, Status.DATA_EXPIRED),
-            *change.lacking(),
-        ])  # fmt: skip
+        m.d.comb += change.refuse(
+            is_read_only=zone.state == ZoneState.READ_ONLY,
+            is_offline=zone.state == ZoneState.OFFLINE,
+            is_full=zone.state == ZoneState.FULL,
+            misplaced=misplaced,
+            past_end=zone.pointer > prepared.most_before,
+            source_offline=is_update & prepared.source_offline,
+            unwritten=is_update & (zone.pointer > prepared.source_before),
+            expired=is_update & prepared.source_expired,
+        )
+        m.d.comb += change.refuse_to_open()
         m.d.comb += change.after.pointer.eq(zone.pointer + prepared.written)
         # Only an append with a codec may take fewer blocks than it is checked for.
         with m.If((zone.pointer == prepared.most_before) & prepared.is_exact):
@@ -283,13 +300,13 @@ class ZoneStateMachine(wiring.Component):
     def _read(self, m: Module, change: _Change) -> None:
         zone, prepared = change.zone, change.prepared
         unwritten = prepared.end > zone.pointer
-        m.d.comb += change.refuse([
-            (zone.state == ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE),
-            (prepared.past_zone, Status.ZONE_BOUNDARY_ERROR),
-            (unwritten & zone.unsure, Status.UNRECOVERED_READ_ERROR),
-            (unwritten, Status.UNWRITTEN_BLOCK),
-            (zone.expired, Status.DATA_EXPIRED),
-        ])  # fmt: skip
+        m.d.comb += change.refuse(
+            is_offline=zone.state == ZoneState.OFFLINE,
+            past_end=prepared.past_zone,
+            lost=unwritten & zone.unsure,
+            unwritten=unwritten,
+            expired=zone.expired,
+        )
 
     def _transition(self, m: Module, change: _Change) -> None:
         """Zone management of one zone."""
@@ -297,14 +314,17 @@ class ZoneStateMachine(wiring.Component):
         retired = is_retired(state)
 
         def unless(condition: Value) -> list:
-            return change.refuse([(~condition, Status.INVALID_ZONE_TRANSITION)])
+            return change.refuse(cannot_change=~condition)
 
         m.d.comb += unless(Const(0))
         with m.Switch(self.command.action):
             with m.Case(ZoneAction.OPEN):
                 opens = is_active(state) | (state == ZoneState.EMPTY)
-                m.d.comb += change.refuse([(~opens, Status.INVALID_ZONE_TRANSITION), *change.lacking()])
-                m.d.comb += after.state.eq(ZoneState.EXPLICITLY_OPEN)
+                m.d.comb += [
+                    *unless(opens),
+                    *change.refuse_to_open(),
+                    after.state.eq(ZoneState.EXPLICITLY_OPEN),
+                ]
             with m.Case(ZoneAction.CLOSE):
                 m.d.comb += [*unless(is_active(state)), after.state.eq(ZoneState.CLOSED)]
             with m.Case(ZoneAction.FINISH):
@@ -318,11 +338,11 @@ class ZoneStateMachine(wiring.Component):
     def _select_all(self, m: Module, change: _Change) -> None:
         """Zone management of all zones of a stream: `zone_after` of the selected ones is as for one zone."""
         state, in_use, in_use_after = change.zone.state, change.prepared.in_use, change.in_use
-        m.d.comb += change.refuse([])
+        m.d.comb += change.refused.eq(0)
         with m.Switch(self.command.action):
             with m.Case(ZoneAction.OPEN):
                 m.d.comb += [
-                    *change.refuse([(change.prepared.many_active, Status.TOO_MANY_OPEN_ZONES)]),
+                    *change.refuse(no_open=change.prepared.many_active),
                     change.selected.eq(state == ZoneState.CLOSED),
                     in_use_after.open.eq(in_use.active),
                     in_use_after.active.eq(in_use.active),
@@ -346,18 +366,18 @@ class ZoneStateMachine(wiring.Component):
         m.d.comb += [
             after.state.eq(command.restored_state),
             after.pointer.eq(command.offset + 1),
-            *change.refuse([
-                (change.zone.state != ZoneState.EMPTY, Status.INVALID_ZONE_TRANSITION),
-                (command.offset >= self.config.geometry.zone_capacity, Status.ZONE_BOUNDARY_ERROR),
-                (closes & change.prepared.no_active, Status.TOO_MANY_ACTIVE_ZONES),
-            ]),
-        ]  # fmt: skip
+            *change.refuse(
+                cannot_change=change.zone.state != ZoneState.EMPTY,
+                past_end=command.offset >= self.config.geometry.zone_capacity,
+                no_active=closes & change.prepared.no_active,
+            ),
+        ]
 
     def _retire(self, m: Module, change: _Change) -> None:
         state, target = change.zone.state, self.command.action
         retired = (state == ZoneState.OFFLINE) | (state == target)
         m.d.comb += [
-            *change.refuse([(retired, Status.INVALID_ZONE_TRANSITION)]),
+            *change.refuse(cannot_change=retired),
             change.after.state.eq(target),
         ]
 
