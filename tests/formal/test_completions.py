@@ -1,16 +1,17 @@
 """Theorem: every accepted command gets exactly one completion.
 
 Of `CommandTracker` with 4 tags and up to 3 events per command: a tag is lent to one command at a time. The
-answer to a command is offered until it is taken, once, and at no other time. That begins three clocks after
-its last event, or after answer and retirement of the command before are taken if that is later. It carries
-the command's cid and port, its result if no event has failed, and the status of its kind if one has. Its
-retirement carries its zone, and whether an event of `programmed` has failed. When answer and retirement are
-taken the tag may be lent again. `idle` says exactly that no command is between opening and the clock after
-its answer and its retirement are taken.
+answer to a command is offered until it is taken, once, and at no other time. That begins two clocks after its
+last event is taken, or after answer and retirement of the command before are taken if that is later. It
+carries the command's cid and port, its result if no event has failed, and the status of its kind if one has.
+Its retirement carries its zone, and whether an event of `programmed` has failed. When answer and retirement
+are taken the tag may be lent again. `idle` says exactly that no command is between opening and the clock
+after its answer and its retirement are taken.
 
 Assumes, as `CommandTracker` asks: openings use lent tags that have no command; a command has at least one
-event, and its events come after its opening and no more of them than it said; and that the command watched
-has a cid that no other command in flight has. Answers and retirements may be refused for any time.
+event, and its events come after its opening and no more of them than it said; that an event stays offered
+until it is taken; and that the command watched has a cid that no other command in flight has. Answers and
+retirements may be refused for any time.
 
 Of `CompletionWriter` with 2 sources: each answer taken makes one burst of one entry, with two beats, the
 second one the last, in any order of the ready signals; the entry carries the answer's result, cid and status,
@@ -48,20 +49,23 @@ class OneAnswer(Theorem):
         sources = (design.arrived, design.programmed, design.returned)
         lent, opened = Signal(len(TAGS)), Signal(len(TAGS))
         left = [Signal(len(opening.payload.count), name=f"left{tag}") for tag in TAGS]
-        # The command whose last event has come, a clock later waiting for its answer, and the one answered.
-        coming, waiting, answering = Signal(), Signal(), Signal()
+        # The command whose last event has come, and the one answered.
+        coming, answering = Signal(), Signal()
         coming_tag, answered = Signal(range(len(TAGS))), Signal(range(len(TAGS)))
         answer_taken, retired_taken, finished = Signal(), Signal(), Signal()
         m.d.comb += finished.eq(answer_taken & retired_taken)
         m.d.sync += [
             answer_taken.eq((answer_taken | answers.valid & answers.ready) & ~finished),
             retired_taken.eq((retired_taken | retired.valid & retired.ready) & ~finished),
-            waiting.eq(coming),
         ]
         with m.If(finished):
             m.d.sync += answering.eq(0)
-        with m.If(coming & waiting & ~answering):
-            m.d.sync += [answering.eq(1), answered.eq(coming_tag), coming.eq(0), waiting.eq(0)]
+        with m.If(coming & ~answering):
+            m.d.sync += [answering.eq(1), answered.eq(coming_tag), coming.eq(0)]
+        for number, source in enumerate(sources):
+            refused, offered = Signal(name=f"refused{number}"), Signal.like(Value.cast(source.payload))
+            m.d.sync += [refused.eq(source.valid & ~source.ready), offered.eq(source.payload)]
+            self.assume(m, ~refused | source.valid & (Value.cast(source.payload) == offered))
         for tag in TAGS:
             lends = design.tags.valid & design.tags.ready & (design.tags.payload == tag)
             opens = opening.valid & (opening.payload.tag == tag)
@@ -74,7 +78,7 @@ class OneAnswer(Theorem):
             with m.If(happens):
                 m.d.sync += left[tag].eq(left[tag] - 1)
                 with m.If(left[tag] == 1):
-                    m.d.sync += [coming.eq(1), coming_tag.eq(tag), waiting.eq(0)]
+                    m.d.sync += [coming.eq(1), coming_tag.eq(tag)]
             with m.If(opens & opening.ready):
                 m.d.sync += [opened[tag].eq(1), left[tag].eq(opening.payload.count)]
             with m.If(finished & (answered == tag)):
@@ -123,7 +127,7 @@ class OneAnswer(Theorem):
         self.lemma(m, ~(coming & answering & (coming_tag == answered)))
         self.lemma(m, ~answering | ((answers.payload.cid == cid) == (answered == watched)))
         self.lemma(m, answering | ~(answer_taken | retired_taken))
-        self._stages(m, inside, opened, coming, coming_tag, waiting, answering, answered)
+        self._stages(m, inside, opened, coming, coming_tag, answering, answered)
         self._tags(m, inside, lent, opened)
 
     def _memories(
@@ -136,9 +140,10 @@ class OneAnswer(Theorem):
             counts, command = inside.word(m, "progress", tag), inside.word(m, "commands", tag)
             enters = valid & is_opening & (opening.tag == tag)
             happens = valid & ~is_opening & (event.tag == tag)
-            count = Mux(enters, opening.count, counts.count - happens)
+            is_taken = happens & inside["is_read"]
+            count = Mux(enters, opening.count, counts.count - is_taken)
             number = Mux(enters, opening.cid, command.cid)
-            fails = happens & event.failed
+            fails = is_taken & event.failed
             has_failed = ~enters & (counts.failed | fails)
             program_has_failed = ~enters & (counts.program_failed | fails & inside["of_program"])
             in_memory = opened[tag] & ~is_answered[tag]
@@ -157,14 +162,18 @@ class OneAnswer(Theorem):
                     kept = Mux(enters, Value.cast(opening[field]), Value.cast(command[field]))
                     self.lemma(m, kept == Value.cast(told[field]))
 
-    def _stages(
-        self, m: Module, inside: Inside, opened, coming, coming_tag, waiting, answering, answered
-    ) -> None:
-        """The command whose last event is in the second or third stage is the one that comes."""
+    def _stages(self, m: Module, inside: Inside, opened, coming, coming_tag, answering, answered) -> None:
+        """An event is taken in the second stage; after its last one a command is in the third."""
         valid, is_read, tag = inside["valid"], inside["is_read"], inside["event"].tag
         self.lemma(m, ~is_read | valid)
-        self.lemma(m, ~coming | valid & ~inside["is_opening"] & (tag == coming_tag) & (is_read == waiting))
-        self.lemma(m, ~waiting | coming)
+        self.lemma(m, ~coming | is_read & ~inside["is_opening"] & (tag == coming_tag))
+        sources = (self.design.arrived, self.design.programmed, self.design.returned)
+        self.lemma(m, sum(source.ready for source in sources) == (valid & ~inside["is_opening"] & ~is_read))
+        for source in sources:
+            is_program = source is self.design.programmed
+            self.lemma(m, ~source.ready | source.valid & (source.payload.tag == tag))
+            self.lemma(m, ~source.ready | (source.payload.failed == inside["event"].failed))
+            self.lemma(m, ~source.ready | (inside["of_program"] == is_program))
         self.lemma(
             m, (inside["answering"] == answering) & (~answering | (inside["answered_tag"] == answered))
         )

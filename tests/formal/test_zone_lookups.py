@@ -156,13 +156,13 @@ def test_zones_are_looked_up_again() -> None:
 def test_lookups_not_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A write marks no lookup: the physical zone of a reclaimed zone is released once more."""
     monkeypatch.setattr(ZoneTable, "is_written", lambda table, zone: Const(0))
-    refute(ReclaimedBesideUpdate(ZoneManager(CONFIG)), depth=24)
+    refute(ReclaimedBesideUpdate(ZoneManager(CONFIG)), depth=28)
 
 
 def test_mark_ignored() -> None:
     """DECIDE acts on a zone that was written since it was looked up."""
-    change = ("overtaken | self.release.valid", "self.release.valid")
-    refute(ReclaimedBesideUpdate(planted(ZoneManager, change)(CONFIG)), depth=24)
+    change = ("overtaken | registers.releases", "registers.releases")
+    refute(ReclaimedBesideUpdate(planted(ZoneManager, change)(CONFIG)), depth=28)
 
 
 def test_retirement_beside_command() -> None:

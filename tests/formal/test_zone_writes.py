@@ -17,7 +17,7 @@ induction.
 
 from dataclasses import replace
 
-from amaranth.hdl import Array, Module, Mux, Signal
+from amaranth.hdl import Array, Module, Mux, Signal, Value
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.rtl.zones.manager import ZoneManager
@@ -97,6 +97,8 @@ class OnceAndInOrder(Theorem):
         command, prepared, unit = self.design.commands.payload, machine["prepared"], machine.unit
         looks = inside.ongoing("LOOKUP", "WAIT", "DECIDE")
         recovers = (command.operation == Operation.INSPECT) | (command.operation == Operation.RESTORE)
+        is_same = Value.cast(prepared.operation) == Value.cast(command.operation)
+        self.lemma(m, ~(looks | inside.ongoing("LOOP")) | is_same)
         self.lemma(m, ~looks | ~is_append | (prepared.written == taken))
         self.lemma(m, ~looks | ~is_append | (prepared.most_before == g.zone_capacity - taken))
         self.lemma(m, ~looks | ~recovers | prepared.fails)

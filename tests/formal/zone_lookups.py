@@ -137,7 +137,9 @@ class Lookups:
         reclaims = Cat(stage.purpose == Purpose.RECLAIM for stage in stages).any()
         theorem.lemma(m, ~reclaims | reclaim.pending)
 
-        alone = inside.ongoing("DECIDE", "LOOP", "ROOM", "COMPARE", "COMMIT", "REPORT", "WAIT_FOR_REPORT")
+        alone = inside.ongoing(
+            "DECIDE", "REFUSE", "LOOP", "ROOM", "COMPARE", "COMMIT", "REPORT", "WAIT_FOR_REPORT"
+        )
         theorem.lemma(m, ~alone | ~registers.visits)
         theorem.lemma(m, loops | begins | waits | ~Cat(of_command[:3]).any())
         theorem.lemma(m, loops | decides | (self.checked.purpose == Purpose.SOURCE) & waits | ~of_command[3])
@@ -169,10 +171,17 @@ class Lookups:
     def _generations(self, theorem: Theorem, m: Module) -> None:
         """Generations and conditions are constant while a lookup is under way."""
         inside = self._inside.part("generations")
-        changes, change = inside["resets"], inside["change"]
+        changes, change = inside.unit.resets, inside["change"]
         none_under_way = Cat(stage.purpose == Purpose.NONE for stage in self.stages).all()
         theorem.lemma(m, ~(changes | change.restore) | none_under_way & self._inside.ongoing("ANSWER"))
         theorem.lemma(m, ~Value.cast(change).any() | self._inside.ongoing("OPEN", "ANSWER"))
+        looks, command = self._inside.ongoing("LOOKUP", "WAIT", "DECIDE"), self._design.commands.payload
+        for number, condition in (
+            (command.stream, inside.unit.stream_condition),
+            (command.source, inside.unit.source_condition),
+        ):
+            of_stream = inside["conditions"][number]
+            theorem.lemma(m, ~looks | (Value.cast(condition) == Value.cast(of_stream)))
 
     def _overtaking(self, theorem: Theorem, m: Module, stages: tuple, visits: list) -> None:
         """Only the lookup of a command's own zone is overtaken, or of its source's.
@@ -188,11 +197,14 @@ class Lookups:
         is_last = registers.loop_left == 0
         in_loop = self._inside.ongoing("LOOP", "ROOM", "COMPARE")
         theorem.lemma(m, ~(in_loop & self.writing) | is_last | (self.written_zone < registers.loop_zone))
+        refuses = self._inside.ongoing("REFUSE")
         compares = self._inside.ongoing("COMPARE", "REPORT", "WAIT_FOR_REPORT")
-        theorem.lemma(m, ~compares | ~self.writing)
+        theorem.lemma(m, ~(refuses | compares) | ~self.writing)
         free = self._inside.part("table").unit.free
         theorem.lemma(m, ~free | self._design.ready & ~self.writing)
-        theorem.lemma(m, ~in_loop | is_last | (registers.loop_zone + registers.loop_left <= zones))
+        theorem.lemma(
+            m, ~(in_loop | refuses) | is_last | (registers.loop_zone + registers.loop_left <= zones)
+        )
         theorem.lemma(m, ~self._inside.ongoing("COMPARE") | ~registers.compares_own | ~is_last)
         for older, stage in enumerate(stages):
             theorem.lemma(m, ~(visits[older] | is_each[older]) | ~stage.overtaken)

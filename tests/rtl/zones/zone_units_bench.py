@@ -80,10 +80,10 @@ async def a_command_waits_for_those_it_depends_on(dut):
     unit = await started(dut, "in_flight")
     under_way: list[dict[str, int]] = []
     most, stalled, passed = random.randint(2, CONFIG.commands), 0, 0
-    waits = False  # the command of the last cycle
+    waits, entering = False, []  # of the last cycle
     for _ in range(CYCLES):
         command = a_command()
-        opened = len(under_way) < most and chance(0.5)
+        opened = len(under_way) + len(entering) < most and chance(0.5)
         retired = random.choice(under_way) if under_way and chance(0.5) else None
         unit.drive(command=pack(COMMAND, **command), opened=opened, retired=retired is not None)
         if retired:
@@ -96,8 +96,8 @@ async def a_command_waits_for_those_it_depends_on(dut):
         stalled, passed = stalled + waits, passed + (not waits)
         if retired:
             under_way.remove(retired)
-        if opened:
-            under_way.append(command)
+        under_way += entering
+        entering = [command] if opened else []
         if chance(0.02):
             most = random.randint(0, CONFIG.commands)
     assert stalled > CYCLES // 20 and passed > CYCLES // 20

@@ -49,9 +49,9 @@ class CommandTracker(wiring.Component):
     With a codec the end of an encoded append brings its place and length. It stands for the programs of the
     slack, too. A READ of which the codec refused a page, and of which none failed, has CODED_PAGE_ERROR.
 
-    Latency: 3 cycles from the last event to the answer. Throughput: one opening or event in 2 cycles, in
-    turn; all stall while an answer is due and the one before is not taken. Openings precede the events of
-    their tag.
+    Latency: 3 cycles from the last event to the answer. Throughput: one opening or event in 2 cycles;
+    openings come first, events in turn. All stall while an answer is due and the one before is not taken.
+    Openings precede the events of their tag.
 
     Members
     -------
@@ -224,34 +224,36 @@ class CommandTracker(wiring.Component):
         return m
 
     def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event, effort):
-        """Choose an opening or an event; one-hot, the order is opening, events."""
+        """Choose an opening, or else an event; one-hot, the order is opening, events."""
         events = (self.arrived, self.programmed, self.returned)
         if self.config.codec:
             events = (*events, self.settled)
-        sources = (self.opening, *events)
-        m.submodules.turn = turn = RoundRobin(len(sources))
-        m.d.comb += turn.advance.eq(advance & turn.requests.any())
-        for number, source in enumerate(sources):
-            m.d.comb += turn.requests[number].eq(source.valid)
-        m.d.comb += self.opening.ready.eq(advance & turn.chosen[0])
+        m.submodules.turn = turn = RoundRobin(len(events))
+        opens, happens = self.opening.valid, turn.requests.any() & ~self.opening.valid
+        chosen = Cat(opens, turn.chosen & (~opens).replicate(len(events)))
+        m.d.comb += [
+            turn.requests.eq(Cat(event.valid for event in events)),
+            turn.advance.eq(advance & happens),
+            self.opening.ready.eq(advance),
+        ]
         # An event leaves its stream a cycle after it was chosen, in which none is chosen.
-        for source, chosen in zip(events, turn.chosen[1:], strict=True):
-            m.d.sync += source.ready.eq(advance & chosen)
+        for source, is_chosen in zip(events, chosen[1:], strict=True):
+            m.d.sync += source.ready.eq(advance & is_chosen)
         with m.If(advance):
-            m.d.sync += valid.eq(turn.requests.any())
-            m.d.sync += is_opening.eq(turn.chosen[0])
             m.d.sync += [
+                valid.eq(opens | happens),
+                is_opening.eq(opens),
                 opening.eq(self.opening.payload),
-                effort.eq(Mux(turn.chosen[3], self.returned.payload.effort, 0)),
+                effort.eq(Mux(chosen[3], self.returned.payload.effort, 0)),
             ]
             for number, source in enumerate(events, 1):
-                with m.If(turn.chosen[number]):
+                with m.If(chosen[number]):
                     m.d.sync += [
                         event.tag.eq(source.payload.tag),
                         event.failed.eq(source.payload.failed),
                         of_program.eq(source is self.programmed),
                     ]
-        return turn.chosen
+        return chosen
 
     def _follow_codec(self, m: Module, advance, chosen, is_opening, before, after):
         """Three values of the chosen event's command.

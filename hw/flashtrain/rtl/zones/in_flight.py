@@ -20,7 +20,8 @@ class CommandsInFlight(wiring.Component):
       are, updates until no statistics are. Updates follow constants to the dies in the order of their jobs.
     - The end of recovery waits until no command is in flight: erases begin with it.
 
-    Latency: 1 cycle from an event to `idle`, 2 to `waits`; 1 from the command to `waits`.
+    Latency: 1 cycle from `retired` to `idle`, 2 from `opened`; 1 more to `waits`. 1 cycle from the command to
+    `waits`.
 
     Members
     -------
@@ -44,11 +45,14 @@ class CommandsInFlight(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        opened = Signal()
+        m.d.sync += opened.eq(self.opened)
         of_stream = Cat(
-            self._count(m, f"stream{n}", lambda command, n=n: _names(command, n)) for n in range(MAX_STREAMS)
+            self._count(m, opened, f"stream{n}", lambda command, n=n: _names(command, n))
+            for n in range(MAX_STREAMS)
         )
         updates, constants, statistics = (
-            self._count(m, kind.name.lower(), lambda command, kind=kind: command.operation == kind)
+            self._count(m, opened, kind.name.lower(), lambda command, kind=kind: command.operation == kind)
             for kind in (Operation.UPDATE, Operation.CONSTANTS, Operation.STATISTICS)
         )
         m.d.comb += self.idle.eq(~of_stream.any())
@@ -77,13 +81,14 @@ class CommandsInFlight(wiring.Component):
         m.d.comb += self.waits.eq((depends & busy).any())
         return m
 
-    def _count(self, m: Module, name: str, counts) -> Signal:
+    def _count(self, m: Module, opened: Signal, name: str, counts) -> Signal:
         """Whether commands are in flight for which `counts` holds: a register beside their number."""
         count, following = (
             Signal(range(self.config.commands + 1), name=f"{name}{part}") for part in ("", "_following")
         )
-        some = Signal(name=f"some_{name}")
-        more = self.opened & counts(self.command)
+        some, is_counted = Signal(name=f"some_{name}"), Signal(name=f"is_counted_{name}")
+        m.d.sync += is_counted.eq(counts(self.command))
+        more = opened & is_counted
         fewer = self.retired & counts(self.retired_command)
         m.d.comb += following.eq(count + more - fewer)
         m.d.sync += [count.eq(following), some.eq(following.any())]

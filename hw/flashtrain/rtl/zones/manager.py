@@ -76,6 +76,7 @@ class _Registers:
         self.reclaim_owed = Signal()  # a command passed since the last step of the scan
         self.next_visit = Signal(data.StructLayout({"purpose": Purpose, "zone": zone_bits}))
         self.begins_visit = Signal()
+        self.releases = Signal()  # in DECIDE: a zone is still being released
         self.comes_first = Signal()  # in IDLE: before the next command
 
 
@@ -238,8 +239,13 @@ class ZoneManager(wiring.Component):
         self._choose_visit(m, registers)
         self._store_visited(m, registers)
         self._make_payloads(m, registers)
+        # A zone is released when its entry has been checked.
+        frees = (registers.checked.purpose == Purpose.RECLAIM) & registers.checked.reclaim
+        m.d.sync += registers.releases.eq(self.release.valid & ~self.release.ready | frees)
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
+        with m.If(~self.release.valid):
+            m.d.sync += self.release.payload.eq(registers.checked.entry.placement.zone)
         # In the cycle after DECIDE: the command is still at the head.
         m.d.sync += registers.in_use_changes.eq(0)
         with m.If(registers.in_use_changes):
@@ -319,10 +325,10 @@ class ZoneManager(wiring.Component):
         # Of an update the source's data must be young enough to be read, its own zone's are not read.
         retention = Mux(registers.kinds.is_update, registers.source.retention, registers.settings.retention)
         # A cycle late: the command is still at the head, and none is checked yet.
-        m.d.sync += in_flight.opened.eq(self.open.valid & self.open.ready)
         m.d.sync += restore.allocated.eq(self.next_zone.valid & self.next_zone.ready)
         m.d.comb += [
             in_flight.command.eq(command),
+            in_flight.opened.eq(self.open.valid & self.open.ready),
             in_flight.retired.eq(self.retired.valid & self.retired.ready),
             in_flight.retired_command.eq(self.retired.payload),
             restore.recover.eq(self.recover),
@@ -407,6 +413,8 @@ class ZoneManager(wiring.Component):
             self._table, registers.checked, self._reclaim, self._retirement,
         )  # fmt: skip
         entry, stored = checked.entry, table.write_entry
+        with m.If(~for_command(checked.purpose)):
+            m.d.comb += stored.eq(entry)
         with m.Switch(checked.purpose):
             with m.Case(Purpose.RETIRE):
                 # It may be offline already.
@@ -414,7 +422,6 @@ class ZoneManager(wiring.Component):
                 m.d.comb += [
                     retirement.stored.eq(1),
                     table.write.eq(entry.state != ZoneState.OFFLINE),
-                    stored.eq(entry),
                     stored.state.eq(ZoneState.READ_ONLY),
                 ]
                 m.d.sync += [
@@ -423,17 +430,16 @@ class ZoneManager(wiring.Component):
                     registers.visits.eq(0),
                 ]
             with m.Case(Purpose.RECLAIM):
-                m.d.comb += [reclaim.step.eq(1), table.write.eq(checked.stale), stored.eq(entry)]
+                m.d.comb += [reclaim.step.eq(1), table.write.eq(checked.stale)]
                 m.d.sync += registers.visits.eq(0)
                 with m.If(checked.reclaim):
-                    self._release(m, entry.placement.zone)
+                    m.d.sync += self.release.valid.eq(1)
             if settlement := self._settlement:
                 with m.Case(Purpose.SETTLE):
                     # The pointer stands behind what was written.
                     m.d.comb += [
                         settlement.stored.eq(1),
                         table.write.eq(1),
-                        stored.eq(entry),
                         stored.pointer.eq(entry.pointer - settlement.slack),
                     ]
                     m.d.sync += registers.visits.eq(0)
@@ -453,9 +459,6 @@ class ZoneManager(wiring.Component):
             self.read.payload.eq(jobs.read),
             self.report.payload.eq(jobs.report),
         ]
-
-    def _release(self, m: Module, zone: Value) -> None:
-        m.d.sync += [self.release.valid.eq(1), self.release.payload.eq(zone)]
 
     def _choose_visit(self, m: Module, registers: _Registers) -> None:
         """Choose a zone to retire first, or one whose pointer returns, or the next of the scan."""
@@ -553,7 +556,7 @@ class ZoneManager(wiring.Component):
         with m.If(kinds.to_all_dies):
             m.d.sync += place.offset.eq(0)
         overtaken = checked.overtaken | self._table.writing & registers.checked_same
-        with m.If(overtaken | self.release.valid):
+        with m.If(overtaken | registers.releases):
             m.next = "IDLE"
         with m.Elif(machine.fails):
             m.next = "REFUSE"
@@ -580,7 +583,7 @@ class ZoneManager(wiring.Component):
         with m.If(kinds.changes_zone):
             m.d.comb += [table.write.eq(1), self.next_zone.ready.eq(allocates_zone)]
             with m.If(checked.reclaim | empties_zone):
-                self._release(m, checked.entry.placement.zone)
+                m.d.sync += self.release.valid.eq(1)
         m.d.comb += [
             change.reset.eq(kinds.resets_stream),
             change.update.eq(kinds.is_update),
@@ -653,20 +656,18 @@ class ZoneManager(wiring.Component):
         table, checked = self._table, registers.checked
         in_use = registers.in_use[self.commands.payload.stream]
         with m.State("ROOM"):
-            m.d.comb += table.zone.eq(registers.loop_zone)
+            m.d.comb += [
+                table.zone.eq(registers.loop_zone),
+                table.write_entry.eq(checked.entry),
+                table.write_entry.state.eq(ZoneState.CLOSED),
+            ]
             with m.If(registers.loop_left != 0):
                 self._next_of_loop(m, registers)
             with m.Elif(~table.busy & (checked.purpose == Purpose.NONE)):
                 m.next = "ANSWER"
             found_open = checked.entry.state == ZoneState.IMPLICITLY_OPEN
             with m.If((checked.purpose == Purpose.EACH) & found_open):
-                m.d.comb += [
-                    table.cancel.eq(1),
-                    table.purpose.eq(Purpose.NONE),
-                    table.write.eq(1),
-                    table.write_entry.eq(checked.entry),
-                    table.write_entry.state.eq(ZoneState.CLOSED),
-                ]
+                m.d.comb += [table.cancel.eq(1), table.purpose.eq(Purpose.NONE), table.write.eq(1)]
                 m.d.sync += in_use.open.eq(registers.in_use_now.open - 1)
                 m.next = "IDLE"
 

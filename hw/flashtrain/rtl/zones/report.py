@@ -93,11 +93,12 @@ class ZoneReport(wiring.Component):
         open_bursts = Signal(range(2 * self.config.geometry.zones + 3))
         failed = Signal()
 
-        chunk = Signal(8 * ZoneDescriptor.BYTES)
+        described, chunk = Signal(8 * ZoneDescriptor.BYTES), Signal(8 * ZoneDescriptor.BYTES)
         with m.If(is_header):
-            m.d.comb += _field(chunk, ReportHeader.zones).eq(total)
+            m.d.comb += _field(described, ReportHeader.zones).eq(total)
         with m.Else():
-            self._describe(m, chunk, index, kept)
+            self._describe(m, described, index, kept)
+        m.d.sync += chunk.eq(described)  # it is kept two cycles or more before the first beat
 
         # A burst ends with its chunk of 8 beats or at the boundary, whichever comes first.
         to_chunk_end = Signal(range(BEATS + 1))
@@ -112,7 +113,12 @@ class ZoneReport(wiring.Component):
             self.done.payload.eq(Mux(failed, Status.DATA_TRANSFER_ERROR, Status.SUCCESS)),
             b.ready.eq(1),
         ]
-        m.d.sync += open_bursts.eq(open_bursts + (aw.valid & aw.ready) - b.valid)
+        begins, ends = Signal(), Signal()  # of bursts
+        m.d.sync += [
+            begins.eq(aw.valid & aw.ready),
+            ends.eq(b.valid),
+            open_bursts.eq(open_bursts + begins - ends),
+        ]
         with m.If(b.valid & b.payload.error):
             m.d.sync += failed.eq(1)
 
@@ -160,12 +166,10 @@ class ZoneReport(wiring.Component):
                 m.next = "ZONE"
 
             with m.State("ZONE"):
-                ends = (zones == 0) | partial & (room == 0)
-                described = kept.matches & (room != 0)
-                with m.If(ends):
+                with m.If((zones == 0) | partial & (room == 0)):
                     m.d.sync += [is_header.eq(1), *go_to(start)]
                     m.next = "MEASURE"
-                with m.Elif(~described):
+                with m.Elif(~kept.matches | (room == 0)):
                     m.d.sync += [
                         self.zone.eq(self.zone + 1),
                         index.eq(index + 1),

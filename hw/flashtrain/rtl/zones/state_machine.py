@@ -40,6 +40,7 @@ class _Prepared:
     def __init__(self, config: FmsConfig):
         g = config.geometry
         most = config.max_blocks << g.plane_bits  # blocks of a command
+        self.operation = Signal(Operation)
         self.status, self.fails = Signal(STATUS_BITS), Signal()  # of the command and its streams
         self.written = Signal(range(most + 1))  # blocks that an append takes
         self.most_before = Signal(range(-most, g.zone_capacity + 1))  # pointer with which it fits
@@ -163,8 +164,7 @@ class ZoneStateMachine(wiring.Component):
             in_use=Signal(ZonesInUse(self.config)),
         )
         m.d.comb += change.after.eq(self.zone)
-        operation = self.command.operation
-        with m.Switch(operation):
+        with m.Switch(prepared.operation):
             with m.Case(Operation.APPEND, Operation.WRITE, Operation.UPDATE):
                 self._append(m, change)
             with m.Case(Operation.READ):
@@ -227,6 +227,7 @@ class ZoneStateMachine(wiring.Component):
                 m.d.comb += written.eq(command.bound)
         end = command.offset + command.blocks
         m.d.sync += [
+            prepared.operation.eq(command.operation),
             prepared.written.eq(written),
             prepared.most_before.eq(capacity - written),
             prepared.end.eq(end),
@@ -276,8 +277,8 @@ class ZoneStateMachine(wiring.Component):
     def _append(self, m: Module, change: _Change) -> None:
         g, command, prepared, zone = self.config.geometry, self.command, change.prepared, change.zone
         tile_bits = g.channel_bits + g.plane_bits
-        is_update = command.operation == Operation.UPDATE
-        misplaced = (command.operation == Operation.WRITE) & (command.offset != zone.pointer)
+        is_update = prepared.operation == Operation.UPDATE
+        misplaced = (prepared.operation == Operation.WRITE) & (command.offset != zone.pointer)
         misplaced |= is_update & zone.pointer[:tile_bits].any()
         m.d.comb += change.refuse(
             is_read_only=zone.state == ZoneState.READ_ONLY,

@@ -147,6 +147,7 @@ class ZoneTable(wiring.Component):
         written_zone, written_entry = Signal(zone_bits), Signal(ZoneEntry(self.config))
         wrote, wrote_zone = Signal(), Signal(zone_bits)
         stored, found = Signal(ZoneEntry(self.config)), self.found
+        entry = Signal(ZoneEntry(self.config), reset_less=True)  # that is found
         current = Signal(GENERATION_BITS)  # of its stream
         stale = Signal()
         m.d.comb += [
@@ -155,6 +156,7 @@ class ZoneTable(wiring.Component):
             asked.zone.eq(self.zone),
             stale.eq((stored.generation != current) & ~is_retired(stored.state)),
             self.since.eq(stored.time),
+            found.entry.eq(entry),
             second_overtaken.eq(second_marked | self.writing & second_same),
             found.overtaken.eq(found_marked | self.writing & found_same),
             self.busy.eq(Cat(one.purpose != Purpose.NONE for one in (first, second, found)).any()),
@@ -181,15 +183,15 @@ class ZoneTable(wiring.Component):
         m.d.sync += [
             stored.eq(read.data),
             current.eq(Array(self.generations)[read.data.stream]),
-            found.entry.eq(stored),
+            entry.eq(stored),
             found.stale.eq(stale),
             found.reclaim.eq(stale & stored.mapped),
         ]
         with m.If(stale):
             m.d.sync += [
-                found.entry.state.eq(ZoneState.EMPTY),
-                found.entry.mapped.eq(0),
-                found.entry.pointer.eq(0),
+                entry.state.eq(ZoneState.EMPTY),
+                entry.mapped.eq(0),
+                entry.pointer.eq(0),
             ]
 
         cleared = Signal(range(zones))
