@@ -56,7 +56,7 @@ def front_end_seams(config: FmsConfig) -> list[Seam]:
     who = {"port": "port", "cid": "cid"}
     return [
         Seam(SeamKind.FETCHED, "fetch", "entries", Entry(), {"port": "port"}),
-        Seam(SeamKind.OPENED, "tracker", "opening", Opening(config), {**who, **tag}),
+        Seam(SeamKind.OPENED, "tracker", "opening", Opening(config), {**who, **tag}, ready="advance"),
         Seam(SeamKind.ARRIVED, "tracker", "arrived", PageEvent(config), tag),
         Seam(SeamKind.DELIVERED, "tracker", "returned", ReturnedPage(config), tag),
         Seam(
