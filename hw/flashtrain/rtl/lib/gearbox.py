@@ -82,12 +82,11 @@ class PageSerializer(wiring.Component):
         last_chunk = index == chunks.count - 1
         ending = Signal()  # all data have been requested
         behind = Cat(self.identity, self.source)
-        behind_beats = Signal(range(len(behind) // BEAT_BITS + 1))  # beats of it that follow
+        last_behind = Signal(range(len(behind) // BEAT_BITS))  # the last beat of it that follows
         tail, tail_valid, tail_begins = Signal(BEAT_BITS), Signal(), Signal()  # the next of these beats
-        loaded, loads = (
-            Signal.like(behind_beats),
-            Signal(),
-        )  # beats that `tail` has held, this one included; load the next
+        is_last = Signal()  # `tail` is the last of them
+        loaded = Signal(range(len(behind) // BEAT_BITS + 1))  # beats that `tail` has held, this one included
+        loads = Signal()  # the next one
         in_tail = Signal()  # the data have been sent
         asks = Signal()  # for a chunk of the word
         holds = Signal()  # the memory's output is the word, or will be
@@ -102,7 +101,7 @@ class PageSerializer(wiring.Component):
             self.read.eq(asks & ~holds),
             self.others_read.eq(self.others_request & ~asks),
             self.address.eq(Cat(word, page.plane, page.slot)),
-            behind_beats.eq(Mux(self.plain, len(behind) // BEAT_BITS, RECORD_BITS // BEAT_BITS)),
+            last_behind.eq(Mux(self.plain, len(behind) // BEAT_BITS, RECORD_BITS // BEAT_BITS) - 1),
             self.beats.valid.eq((count != 0) | in_tail),
             self.beats.payload.eq(Mux(in_tail, tail, store.as_value().word_select(beat, BEAT_BITS))),
             chunk_ends.eq((count != 0) & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
@@ -136,11 +135,14 @@ class PageSerializer(wiring.Component):
 
         with m.If(loads):
             m.d.sync += [
-                tail.eq(behind.word_select(loaded, BEAT_BITS)), tail_valid.eq(1), loaded.eq(loaded + 1)
-            ]  # fmt: skip
+                tail.eq(behind.word_select(loaded, BEAT_BITS)),
+                tail_valid.eq(1),
+                loaded.eq(loaded + 1),
+                is_last.eq(loaded == last_behind),
+            ]
         with m.If(tail_begins):
             m.d.sync += in_tail.eq(1)
-        with m.If(in_tail & self.beats.ready & (loaded == behind_beats)):
+        with m.If(in_tail & self.beats.ready & is_last):
             m.d.sync += [in_tail.eq(0), tail_valid.eq(0), loaded.eq(0), ending.eq(0)]
         return m
 
