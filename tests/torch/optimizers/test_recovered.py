@@ -1,6 +1,7 @@
 """Optimizers that go on after a loss of power, or from a pinned generation, as if nothing had been."""
 
 import copy
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from torch import nn
 
 from flashtrain.checkpoint import CheckpointExists, NoCheckpoint, PinEveryCommit
+from flashtrain.checkpoint.host_state.plain_values import packed
 from flashtrain.host import (
     GenerationPinned,
     JournalMissing,
@@ -21,6 +23,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import SGD, Adam, AdamW
 from flashtrain.torch.optimizers.commit_note import CommitNote
+from flashtrain.torch.ranks.ranks import RankPlace
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.flash_optimizer import FlashOptimizer
 from flashtrain.training.optimizers import Adam as NumpyAdam
@@ -276,10 +279,19 @@ def test_what_is_refused(device):
 def test_a_note_of_another_version(device, monkeypatch):
     made(device)
     monkeypatch.setattr("flashtrain.torch.optimizers.commit_note.VERSION", 9)
-    with pytest.raises(StateMissing, match="has a note of version 2; expected 9"):
+    with pytest.raises(StateMissing, match="has a note of version 1; expected 9"):
         recovered(device)
     with pytest.raises(StateMissing, match="not that of an optimizer of PyTorch"):
         CommitNote.unpack(b"FTV1")
+
+
+def test_a_note_of_one_process_has_no_place():
+    """So the state of a training from before there were several ranks is read."""
+    note = CommitNote((), 7, None, b"host", None)
+    assert note.pack() == packed([1, [], 7, None, b"host"])
+    assert CommitNote.unpack(note.pack()) == note
+    placed = replace(note, place=RankPlace(3, 2, 1, 4))
+    assert CommitNote.unpack(placed.pack()) == placed
 
 
 # Pinned generations.

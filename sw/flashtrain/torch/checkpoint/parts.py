@@ -4,7 +4,7 @@ The checkpoint is there from the record of the metadata on. A part without it be
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import NamedTuple
 
@@ -99,10 +99,10 @@ class RankCheckpoints:
                     whole[root] = names
         return whole
 
-    def _delete(self, names: Iterable[str]) -> None:
+    def _delete(self, names: set[str]) -> None:
         def own() -> None:
             for one in self._store.checkpoints:
-                if one.name in set(names):
+                if one.name in names:
                     self._store.delete(one.name)
 
         self._ranks.agreed(own)

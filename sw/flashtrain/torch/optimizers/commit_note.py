@@ -20,7 +20,7 @@ from flashtrain.training.errors import ParameterError
 from .cell import Cell
 from .formats import Formats
 
-VERSION = 2
+VERSION = 1
 
 _OPTIONS = (type(None), bool, int, float, str)
 
@@ -86,8 +86,8 @@ class CommitNote:
              [list(run) for run in _runs(cell.parameters)]]
             for cell in self.cells
         ]  # fmt: skip
-        place = None if self.place is None else list(self.place)
-        return packed([VERSION, cells, self.model, self.options, self.host, place])
+        place = [] if self.place is None else [list(self.place)]
+        return packed([VERSION, cells, self.model, self.options, self.host, *place])
 
     @classmethod
     def unpack(cls, raw: bytes) -> "CommitNote":
@@ -100,9 +100,9 @@ class CommitNote:
                 raise StateMissing(
                     f"the state on the dies has a note of version {version}; expected {VERSION}"
                 )
-            cells, model, options, host, place = rest
+            cells, model, options, host, *place = rest
             noted = tuple(_cell_note(*fields) for fields in cells)
-            placed = None if place is None else RankPlace(*place)
+            placed = RankPlace(*place[0]) if place else None
         except (CheckpointDamaged, ValueError, TypeError) as error:
             raise StateMissing(
                 f"the state on the dies is not that of an optimizer of PyTorch: {error}"

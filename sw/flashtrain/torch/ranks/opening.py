@@ -21,7 +21,7 @@ def open_rank_device(
     then.
     """
     ranks = RankGroup(group)
-    path = None if image is None else str(image).format(rank=ranks.rank)
+    path = None if image is None else str(image).replace("{rank}", str(ranks.rank))
     opened: list[Device] = []
     try:
         ranks.agreed(lambda: opened.append(open_device(*arguments, image=path, **options)))

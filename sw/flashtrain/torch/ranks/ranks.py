@@ -193,16 +193,16 @@ class Ranks(OneProcess):
             self._serial,
             error is not None,
         )
-        table = self.reduced(row)
-        if table[:, 7].any():
+        squares, largest, nans, infinities, overflows, steps, serials, errors = self.reduced(row).T
+        if errors.any():
             self.explain(error)
-        if len(set(table[:, 5])) > 1:
-            held = ", ".join(f"rank {rank} {int(row[5])}" for rank, row in enumerate(table))
+        if len(set(steps)) > 1:
+            held = ", ".join(f"rank {rank} {int(own)}" for rank, own in enumerate(steps))
             raise RankError(f"the ranks have taken different numbers of steps: {held}; expected the same")
-        self._serial = int(table[:, 6].max())
-        squares, nans, infinities = (float(table[:, column].sum()) for column in (0, 2, 3))
-        overflow = bool(table[:, 4].any()) or not np.isfinite(squares)
-        return Totals(squares, float(table[:, 1].max()), int(nans), int(infinities), overflow)
+        self._serial = int(serials.max())
+        total = float(squares.sum())
+        overflow = bool(overflows.any()) or not np.isfinite(total)
+        return Totals(total, float(largest.max()), int(nans.sum()), int(infinities.sum()), overflow)
 
     def confirm(self, error: Exception | None) -> None:
         """Return when all ranks have come here without an error."""
