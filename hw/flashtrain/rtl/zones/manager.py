@@ -239,11 +239,11 @@ class ZoneManager(wiring.Component):
         self._choose_visit(m, registers)
         self._store_visited(m, registers)
         self._make_payloads(m, registers)
-        # A zone is released when its entry has been checked.
         frees = (registers.checked.purpose == Purpose.RECLAIM) & registers.checked.reclaim
         m.d.sync += registers.releases.eq(self.release.valid & ~self.release.ready | frees)
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
+        # A zone is released when its entry has been checked.
         with m.If(~self.release.valid):
             m.d.sync += self.release.payload.eq(registers.checked.entry.placement.zone)
         # In the cycle after DECIDE: the command is still at the head.
@@ -280,11 +280,12 @@ class ZoneManager(wiring.Component):
     def _prepare(self, m: Module, registers: _Registers) -> None:
         """Registers of what depends on the command alone: valid from LOOKUP on."""
         command = self.commands.payload
-        m.d.comb += registers.stalls.eq(self._in_flight.waits)
+        stalls = self._in_flight.waits
         if settlement := self._settlement:
-            waits = Signal()
-            m.d.sync += waits.eq(settlement.waits & (command.status == Status.SUCCESS))
-            m.d.comb += registers.stalls.eq(self._in_flight.waits | waits)
+            settles = Signal()
+            m.d.sync += settles.eq(settlement.waits & (command.status == Status.SUCCESS))
+            stalls = stalls | settles
+        m.d.comb += registers.stalls.eq(stalls)
         m.d.sync += [
             *(registers.kinds[name].eq(value) for name, value in kinds_of(self.config, command).items()),
             registers.settings.eq(Array(self.streams)[command.stream]),
