@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from flashtrain.host import DeviceHang
 from flashtrain.model.command import COMMAND, Flag, Job
 from flashtrain.model.kernel import Kernel
 from flashtrain.spec import FmsConfig, Port, preset
 
 DEPTH = 3
+ZONE_ERASES = 12
+"""Its number among the counters of the kernel (`FrontEndCount`)."""
 
 
 def play(config: FmsConfig, job: Job, rows: int, commands: int, whole_rows: bool) -> int:
@@ -122,3 +125,42 @@ def test_times_do_not_depend_on_the_steps_of_the_caller(name):
         times.append(kernel.take_completed()["time"].tolist())
         kernel.close()
     assert len(times[0]) == 60 and times[0] == times[1]
+
+
+def test_no_zone_is_erased_before_a_recovery_ends():
+    """A zone that is released twice meanwhile is erased once, and not while it is written again."""
+    config = preset("tiny")
+    zones = config.geometry.zones
+    kernel = Kernel(config)
+    kernel.run(kernel.enable(erased=False, recovers=True))
+    kernel.set_queue_size(Port.CORE, 64)
+    releases = np.zeros(zones, COMMAND)
+    releases["port"], releases["job"], releases["count"] = Port.CORE, Job.RELEASE_ZONE, np.arange(zones)
+    for _ in range(2):
+        kernel.play(releases, DEPTH)
+        kernel.run(kernel.now + 1_000_000)
+    assert kernel.count(ZONE_ERASES) == 0 and not kernel.idle
+    end, appends = np.zeros(1, COMMAND), np.zeros(zones, COMMAND)
+    end["port"], end["job"] = Port.CORE, Job.END_RECOVERY
+    appends["port"], appends["job"], appends["stream"] = Port.CORE, Job.APPEND, 1
+    appends["zone"], appends["blocks"], appends["flags"] = np.arange(zones), 3, Flag.NON_VOLATILE
+    appends["last_page"] = config.geometry.planes - 1
+    kernel.play(np.concatenate([end, appends]), DEPTH)
+    kernel.run(kernel.now + 1_000_000)
+    assert kernel.count(ZONE_ERASES) == zones and kernel.idle
+    kernel.close()
+
+
+def test_commands_that_are_never_answered_are_named():
+    """No zone is erased during a recovery: an append waits, and what follows it."""
+    config = preset("tiny")
+    kernel = Kernel(config)
+    kernel.run(kernel.enable(erased=False, recovers=True))
+    kernel.set_queue_size(Port.CORE, 4)
+    commands = np.zeros(3, COMMAND)
+    commands["port"], commands["id"] = Port.CORE, [7, 8, 9]
+    commands["job"][0], commands["blocks"][0] = Job.APPEND, 1
+    with pytest.raises(DeviceHang, match="command 7 waits for an erased zone; command 8 waits for its turn"):
+        kernel.play(commands, 3)
+    assert "9 waits for" in kernel.standings(str)
+    kernel.close()

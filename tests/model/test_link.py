@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flashtrain.host import HostError, UnwrittenBlock, open_device
+from flashtrain.host import DeviceHang, HostError, UnwrittenBlock, open_device
 from flashtrain.model import ModelLink
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import SINGLE_NODE
@@ -50,3 +50,15 @@ def test_time_goes_on_over_a_reset_of_the_controller():
             with open_device(link=link, factory=True) as device:
                 device.stream("activations", Port.CORE).flush()
                 assert device.cycles > before
+
+
+def test_a_command_without_an_answer_is_named():
+    with (
+        ModelLink(preset("tiny"), 1 << 20) as link,
+        open_device(link=link, node=SINGLE_NODE) as device,
+    ):
+        stream = device.stream("activations", Port.CORE)
+        pending = stream.append_async(device.buffer((device.config.geometry.page_bytes,), np.uint8))
+        with pytest.raises(DeviceHang, match="ZONE_APPEND by CORE, CID 0x0, NSID 2, waits for its turn"):
+            link.wait(10)
+        device.wait([pending])

@@ -41,6 +41,7 @@ class Job(IntEnum):
     REPORT = 12
     MAP_ZONE = 13
     RELEASE_ZONE = 14
+    END_RECOVERY = 15
 
 
 class Flag(IntFlag):
@@ -143,4 +144,6 @@ def kernel_command(
                 row["job"], row["count"] = Job.MAP_ZONE, entry.physical
             elif entry.action == RestoreAction.PHYSICAL:
                 row["job"], row["count"] = Job.RELEASE_ZONE, entry.physical
+            elif entry.action == RestoreAction.END:
+                row["job"] = Job.END_RECOVERY
     return command

@@ -1,21 +1,27 @@
 """The compiled kernel: C++ in `kernel/`, built once per content."""
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.errors import DeviceHang
 from flashtrain.native.library import native_library
 from flashtrain.spec import FmsConfig
 
 from .coded import NO_PAGES, PAGE
 from .command import COMMAND, coded_pages
 from .parameters import operation_cycles, parameters, predicted_cycles
+from .standing import STANDING, described
 
 MEMORY_LATENCY = 60
 """Cycles of the tensor buffer: those that the RTL Link assumes."""
+
+NEVER = (1 << 64) - 1
+"""A time that does not come: a run until then ends when no event is left."""
 
 COMPLETED = np.dtype([("time", np.uint64), ("id", np.uint32), ("port", np.uint16), ("sq_head", np.uint16)])
 """A completion, as the kernel reports it."""
@@ -40,6 +46,7 @@ _FUNCTIONS = {
     "flashtrain_model_run": (_INT, [_POINTER, _U64, ctypes.c_uint32]),
     "flashtrain_model_play": (_U64, [_POINTER, _POINTER, _U64, _U64]),
     "flashtrain_model_idle": (_INT, [_POINTER]),
+    "flashtrain_model_standings": (_U64, [_POINTER, _POINTER, _U64]),
     "flashtrain_model_completed": (_U64, [_POINTER]),
     "flashtrain_model_take_completed": (None, [_POINTER, _POINTER]),
     "flashtrain_model_count": (_U64, [_POINTER, _INT]),
@@ -114,11 +121,27 @@ class Kernel:
         """Keep `depth` commands, dtype `COMMAND`, in flight until all are answered; the time of the end.
 
         No doorbell takes time, and no completion waits to be taken. The commands have no codec.
+        :class:`DeviceHang` if some are never answered.
         """
         assert commands.dtype == COMMAND and commands.flags.c_contiguous and not coded_pages(commands)
-        return self._library.flashtrain_model_play(
+        end = self._library.flashtrain_model_play(
             self._simulation, commands.ctypes.data, len(commands), depth
         )
+        if end == NEVER:
+            raise self.hang()
+        return end
+
+    def hang(self) -> DeviceHang:
+        """The error that no event will come, and commands are not answered."""
+        standings = self.standings(lambda number: f"command {number}")
+        return DeviceHang(f"no event comes after cycle {self.now}: {standings}")
+
+    def standings(self, name: Callable[[int], str]) -> str:
+        """The commands that are not answered and what each waits for; name(id): a command in words."""
+        count = self._library.flashtrain_model_standings(self._simulation, None, 0)
+        found = np.empty(count, STANDING)
+        self._library.flashtrain_model_standings(self._simulation, found.ctypes.data, count)
+        return described(found, name)
 
     @property
     def idle(self) -> bool:

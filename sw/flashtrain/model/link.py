@@ -71,6 +71,7 @@ class _Answered:
     """A command whose completion the kernel has to time."""
 
     queues: PortQueues
+    entry: SubmissionEntry
     answer: Answer
 
 
@@ -150,7 +151,10 @@ class ModelLink(FunctionalLink):
                 return False
             left -= CYCLES_BETWEEN_POLLS
             if left <= 0:
-                raise DeviceHang(f"no completion within {limit} cycles (now at cycle {self.cycles})")
+                raise DeviceHang(
+                    f"no completion within {limit} cycles (now at cycle {self.cycles}): "
+                    f"{self._kernel.standings(self._name)}"
+                )
         return True
 
     def run(self, cycles: int) -> None:
@@ -189,6 +193,13 @@ class ModelLink(FunctionalLink):
             self._before += self._kernel.now
             self._kernel.close()
         super().close()
+
+    def _name(self, number: int) -> str:
+        """A command that the kernel has, in words."""
+        queues, entry = self._answered[number].queues, self._answered[number].entry
+        known = entry.opcode in list(Opcode)
+        opcode = Opcode(entry.opcode).name if known else f"opcode {entry.opcode:#x}"
+        return f"{opcode} by {queues.port.name}, CID {entry.cid:#x}, NSID {entry.nsid},"
 
     def _advance(self, cycles: int) -> None:
         self._kernel.run(self._kernel.now + cycles)
@@ -265,7 +276,7 @@ class ModelLink(FunctionalLink):
             len(pages),
         )
         command["id"] = self._commands
-        self._answered[self._commands] = _Answered(queues, answer)
+        self._answered[self._commands] = _Answered(queues, entry, answer)
         self._commands = (self._commands + 1) % (1 << 32)
         return _Executed(command, pages)
 

@@ -105,3 +105,10 @@ def release_of(zones: Sequence[int]) -> NDArray[np.void]:
     commands = np.zeros(len(zones), COMMAND)
     commands["job"], commands["port"], commands["count"] = Job.RELEASE_ZONE, Port.CORE, zones
     return commands
+
+
+def end_of_recovery() -> NDArray[np.void]:
+    """The end of a recovery, [1], in which all zones of the kernel are in use; no zone is erased before."""
+    command = np.zeros(1, COMMAND)
+    command["job"], command["port"] = Job.END_RECOVERY, Port.CORE
+    return command

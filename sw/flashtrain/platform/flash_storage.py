@@ -13,8 +13,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.model.kernel import Kernel
-from flashtrain.platform.flash_commands import FlashCommands, release_of, reset_of
+from flashtrain.model.kernel import NEVER, Kernel
+from flashtrain.platform.flash_commands import FlashCommands, end_of_recovery, release_of, reset_of
 from flashtrain.platform.flash_operations import operations_of
 from flashtrain.platform.storage import Kind, Operation, Request, Resource
 from flashtrain.platform.zone_ring import ZoneRing
@@ -24,7 +24,6 @@ from flashtrain.spec.optimizer import OptimizerCode
 STEP = 200e-6
 """Seconds that a busy storage may be ahead of another one: a fraction of the time of a command."""
 
-_NEVER = (1 << 64) - 1
 _QUEUE_ENTRIES = 4096
 _MANAGEMENT = np.uint32(0xFFFF_FFFF)
 """The id of commands that belong to no request."""
@@ -97,6 +96,7 @@ class FlashStorage:
         spare = len({request.stream for request in stored})
         first = zones - max(0, min(dropped, zones - held - spare))
         self._manage(release_of(range(first)))
+        self._manage(end_of_recovery())
         self._settle()
         for request in stored:
             extents, _ = self._zones.place(request.stream, request.tensor, self._commands.rows(request))
@@ -139,7 +139,8 @@ class FlashStorage:
                 if done:
                     return self._seconds(self._kernel.now), done
                 continue
-            assert stop < inf, "commands that never end"
+            if stop == inf:
+                raise self._kernel.hang()
             if self._edges and self._edges[0][0] <= stop:
                 self._kernel.set_tracing(self._edges.popleft()[1])
             if stop == limit:
@@ -152,13 +153,15 @@ class FlashStorage:
 
     def _run(self, until: float) -> bool:
         """Up to a time in seconds, or to a completion; True if there is one."""
-        most = _NEVER if until == inf else self._cycles(until)
+        most = NEVER if until == inf else self._cycles(until)
         return most > self._kernel.now and self._kernel.run(most, 1 << Port.CORE)
 
     def _settle(self) -> None:
         """Go on until all is written and erased."""
-        while self._kernel.run(_NEVER, 1 << Port.CORE):
+        while self._kernel.run(NEVER, 1 << Port.CORE):
             self._take_completed()
+        if not self._kernel.idle:
+            raise self._kernel.hang()
 
     def _manage(self, commands: NDArray[np.void]) -> None:
         """Send commands that belong to no request."""

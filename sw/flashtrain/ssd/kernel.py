@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.native.library import native_library
+from flashtrain.spec import FlashtrainError
 from flashtrain.spec.nand import SEQUENCES, BusOp
 
 from .config import SsdConfig
@@ -24,7 +25,7 @@ _FUNCTIONS = {
     "flashtrain_ssd_parameters": (ctypes.c_char_p, []),
     "flashtrain_ssd_create": (_POINTER, [_POINTER]),
     "flashtrain_ssd_destroy": (None, [_POINTER]),
-    "flashtrain_ssd_run": (None, [_POINTER, _POINTER, _I64, _I64]),
+    "flashtrain_ssd_run": (_I64, [_POINTER, _POINTER, _I64, _I64]),
     "flashtrain_ssd_open": (None, [_POINTER, _POINTER, _I64]),
     "flashtrain_ssd_begin": (None, [_POINTER, _I64]),
     "flashtrain_ssd_advance": (_I64, [_POINTER, _I64]),
@@ -108,6 +109,10 @@ def command_cycles(config: SsdConfig, op: BusOp) -> int:
     return (commands + int(sequence.address)) * config.timing.cycles("twc")
 
 
+class SsdHang(FlashtrainError):
+    """Commands of the host never end."""
+
+
 class Kernel:
     """The drives of a configuration; close it at the end."""
 
@@ -123,9 +128,14 @@ class Kernel:
         self._library.flashtrain_ssd_destroy(self._simulation)
 
     def run(self, commands: NDArray[np.void], depth: int) -> None:
-        """Play `COMMAND`[n], and set their results. depth: commands in flight; 0: each at its time."""
+        """Play `COMMAND`[n], and set their results. depth: commands in flight; 0: each at its time.
+
+        :class:`SsdHang` if some never end.
+        """
         assert commands.dtype == COMMAND and commands.flags.c_contiguous
-        self._library.flashtrain_ssd_run(self._simulation, commands.ctypes.data, len(commands), depth)
+        left = self._library.flashtrain_ssd_run(self._simulation, commands.ctypes.data, len(commands), depth)
+        if left:
+            raise SsdHang(f"no event is left, and {left} of {len(commands)} commands have not ended")
 
     def open(self, slots: NDArray[np.void]) -> None:
         """Take commands one by one: :meth:`begin` submits one of these, which the caller keeps alive."""

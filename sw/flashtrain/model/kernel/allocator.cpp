@@ -14,6 +14,7 @@ void FrontEnd::enable(bool erased, bool recovers, Time now) {
     for (uint32_t spare = zones; spare < blocks && erased; ++spare) physical_[spare].state = PhysicalState::USED;
     erased_zones_ = state == PhysicalState::ERASED ? zones : 0;
     dirty_ = state == PhysicalState::DIRTY ? blocks : 0;
+    recovering_ = recovers;
     // The zone table fills with a zone per cycle, a channel's block table with a block; dies are reset.
     const Time table = static_cast<Time>(p_.blocks) * static_cast<Time>(p_.planes * p_.dies);
     ready_at_ = now + std::max(table + static_cast<Time>(p_.fill_blocks), static_cast<Time>(p_.trst + p_.reset_dies));
@@ -21,15 +22,21 @@ void FrontEnd::enable(bool erased, bool recovers, Time now) {
 }
 
 void FrontEnd::release(uint32_t physical, Time now) {
-    physical_[physical].state = PhysicalState::DIRTY;
-    ++dirty_;
+    mark(physical, PhysicalState::DIRTY);
     scan_zones(now + 1);
 }
 
-// `ZoneAllocator`: a scan over all zones chooses both, while there is something to choose.
+// A USED or DIRTY zone: a recovery may name it several times.
+void FrontEnd::mark(uint32_t physical, PhysicalState state) {
+    dirty_ += state == PhysicalState::DIRTY;
+    dirty_ -= physical_[physical].state == PhysicalState::DIRTY;
+    physical_[physical].state = state;
+}
+
+// `ZoneAllocator`: a scan over all zones chooses both, while there is something to choose, and not during a recovery.
 void FrontEnd::scan_zones(Time now) {
     const bool due = (!next_valid_ && erased_zones_) || (!erasing_ && dirty_);
-    if (scanning_ || !due) return;
+    if (scanning_ || recovering_ || !due) return;
     scanning_ = true;
     env_.events.schedule({now + static_cast<Time>(p_.blocks) + 2, Wake::ALLOCATOR, 0, 0, 0});
 }

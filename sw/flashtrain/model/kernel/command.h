@@ -9,7 +9,7 @@ namespace flashtrain {
 enum class Job : uint8_t {
     ANSWER,  // ends in the zone manager: refused, or of no zone
     APPEND, READ, UPDATE, CONSTANTS, STATISTICS, FLUSH,
-    RESET_STREAM, RESET_ZONE, GENERATION, COMMIT, LOOP, REPORT, MAP_ZONE, RELEASE_ZONE,
+    RESET_STREAM, RESET_ZONE, GENERATION, COMMIT, LOOP, REPORT, MAP_ZONE, RELEASE_ZONE, END_RECOVERY,
 };
 
 // CODED: an append to the encoder, or a read through the decoder lanes. ROUNDED: two slices of data are stored as one.

@@ -14,6 +14,7 @@
 #include "decoder_lanes.h"
 #include "encoder.h"
 #include "ring.h"
+#include "standing.h"
 
 namespace flashtrain {
 
@@ -45,6 +46,7 @@ class FrontEnd {
     void consume(int port, uint64_t completions, Time now);
     bool idle() const { return commands_in_flight_ == 0 && entries_ == 0 && !erasing_ && dirty_ == 0; }
     Time ready_at() const { return ready_at_; }
+    std::vector<Standing> standings() const;
 
     // From the channels.
     void page_placed(uint16_t channel, Time at);
@@ -101,6 +103,7 @@ class FrontEnd {
     void arrive(Time now);
     void answer(uint32_t id, int port, Time at);
     void retire(uint16_t tag, Time now);
+    Standing standing_of(uint16_t tag) const;
     void event_entered(uint16_t tag, Time at);
     // Pages of coded commands.
     uint32_t keep_pages(const CodedPage* pages, uint32_t count);
@@ -115,6 +118,7 @@ class FrontEnd {
     void reclaim(Time now);
     void reclaim_next(Time now);
     void release(uint32_t physical, Time now);
+    void mark(uint32_t physical, PhysicalState state);
     void settle_zone(uint8_t stream, Time at);
     // Physical zones (allocator.cpp).
     void scan_zones(Time now);
@@ -166,7 +170,7 @@ class FrontEnd {
 
     std::vector<PhysicalZone> physical_;
     uint32_t erased_zones_ = 0, dirty_ = 0;
-    bool scanning_ = false, next_valid_ = false, erasing_ = false;
+    bool recovering_ = false, scanning_ = false, next_valid_ = false, erasing_ = false;
     uint32_t next_zone_ = 0, erasing_zone_ = 0, erases_left_ = 0;
 
     Ring<WriteJob> write_jobs_{64};

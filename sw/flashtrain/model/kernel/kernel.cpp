@@ -1,5 +1,6 @@
 // The simulation behind a C interface (`flashtrain.model.kernel`).
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -39,7 +40,8 @@ class Simulation {
         return false;
     }
 
-    // Keep `depth` of the commands in flight until all are answered, none of them coded; the time of the last answer.
+    // Keep `depth` of the commands in flight until all are answered, none of them coded; the time of the last answer,
+    // or kNever if some are never answered.
     Time play(const Command* commands, size_t count, size_t depth) {
         auto& completed = front_end_->completed;
         size_t sent = 0, answered = 0;
@@ -48,7 +50,7 @@ class Simulation {
             for (; sent < count && sent < answered + depth; ++sent) {
                 front_end_->submit(commands[sent].port, commands + sent, 1, nullptr, env_.events.now());
             }
-            if (!run(kNever, ~0u)) break;
+            if (!run(kNever, ~0u)) return kNever;
             for (const Completed& each : completed) {
                 front_end_->consume(each.port, 1, each.time);
                 end = each.time;
@@ -131,6 +133,12 @@ uint64_t flashtrain_model_play(Simulation* simulation, const flashtrain::Command
 }
 
 int flashtrain_model_idle(Simulation* simulation) { return simulation->idle(); }
+
+uint64_t flashtrain_model_standings(Simulation* simulation, flashtrain::Standing* found, uint64_t room) {
+    const auto items = simulation->front_end().standings();
+    std::copy_n(items.begin(), std::min<size_t>(items.size(), room), found);
+    return items.size();
+}
 
 uint64_t flashtrain_model_completed(Simulation* simulation) { return simulation->front_end().completed.size(); }
 

@@ -100,10 +100,14 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
             break;
         case Job::MAP_ZONE:
             *zone = {true, false, command.count, 0};
-            physical_[command.count].state = PhysicalState::USED;
+            mark(command.count, PhysicalState::USED);
             break;
         case Job::RELEASE_ZONE:
             release(command.count, decide + 1);
+            break;
+        case Job::END_RECOVERY:
+            recovering_ = false;
+            scan_zones(decide + 2);
             break;
         case Job::LOOP:
             decide += static_cast<Time>(command.count) + kVisit;

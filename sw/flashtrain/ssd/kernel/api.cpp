@@ -17,8 +17,8 @@ void *flashtrain_ssd_create(const int64_t *values) {
 
 void flashtrain_ssd_destroy(void *simulation) { delete static_cast<Simulation *>(simulation); }
 
-void flashtrain_ssd_run(void *simulation, Command *commands, int64_t count, int64_t depth) {
-    static_cast<Simulation *>(simulation)->run(commands, count, depth);
+int64_t flashtrain_ssd_run(void *simulation, Command *commands, int64_t count, int64_t depth) {
+    return static_cast<Simulation *>(simulation)->run(commands, count, depth);
 }
 
 // Commands from the host one by one: see `Simulation::open`.

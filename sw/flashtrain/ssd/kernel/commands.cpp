@@ -10,8 +10,8 @@ Simulation::Simulation(const Parameters &p)
     for (int64_t drive = 0; drive < p.drives; drive++) drives.emplace_back(p);
 }
 
-// Play commands: each at its time, or as soon as fewer than `depth` are in flight.
-void Simulation::run(Command *list, int64_t count, int64_t depth) {
+// Play commands: each at its time, or as soon as fewer than `depth` are in flight. Returns how many never end.
+int64_t Simulation::run(Command *list, int64_t count, int64_t depth) {
     for (Drive &drive : drives) settle(drive);
     commands = list;
     command_count = count;
@@ -26,6 +26,7 @@ void Simulation::run(Command *list, int64_t count, int64_t depth) {
         events.pop();
         handle(event);
     }
+    return count - next_command + std::count_if(left.begin(), left.end(), [](int32_t parts) { return parts != 0; });
 }
 
 // Take commands from the host one by one: `begin` submits one of these, whose memory is the host's.

@@ -68,7 +68,7 @@ enum Count {
 class __attribute__((visibility("hidden"))) Simulation {
 public:
     explicit Simulation(const Parameters &p);
-    void run(Command *commands, int64_t count, int64_t depth);
+    int64_t run(Command *commands, int64_t count, int64_t depth);
     void open(Command *slots, int64_t count);
     void begin(uint32_t slot) { push(now, Kind::ARRIVE, slot); }
     int64_t advance(int64_t until);
