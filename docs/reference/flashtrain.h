@@ -129,6 +129,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPTIMIZER_ADAMW 0x05 /* weight decay shrinks the weight */
 #define FLASHTRAIN_OPTIMIZER_ADAM_FAST 0x06 /* ADAM for beta1 <= 1/2 */
 #define FLASHTRAIN_OPTIMIZER_ADAMW_FAST 0x07 /* ADAMW for beta1 <= 1/2 */
+#define FLASHTRAIN_OPTIMIZER_SGDW 0x08 /* weight decay shrinks the weight */
 
 /* Format in which gradients arrive. */
 #define FLASHTRAIN_GRADIENT_FORMAT_FP32 0x00 /* IEEE 754 binary32 */
@@ -140,9 +141,9 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_COPY_FORMAT_FP16 0x01
 #define FLASHTRAIN_COPY_FORMAT_BF16 0x02
 
-/* Constants of SGD, MOMENTUM and NESTEROV. */
+/* Constants of the SGD family. */
 #define FLASHTRAIN_SGD_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
-#define FLASHTRAIN_SGD_CONSTANT_DECAY 0x01 /* weight decay */
+#define FLASHTRAIN_SGD_CONSTANT_DECAY 0x01 /* weight decay; SGDW: 1 - lr * weight decay */
 #define FLASHTRAIN_SGD_CONSTANT_STEP 0x02 /* -lr */
 #define FLASHTRAIN_SGD_CONSTANT_MOMENTUM 0x03 /* momentum */
 
@@ -551,7 +552,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_KEY_ROUND_CONSTANTS {0x243f, 0x6a88, 0x85a3, 0x08d3, 0x1319, 0x8a2e, 0x0370, 0x7344, 0xa409, 0x3822} /* an initialiser */
 
 /* Words of state of a parameter, by optimizer: an initialiser. */
-#define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3}
+#define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3, 1}
 
 /* Node *activation*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
 #define FLASHTRAIN_NODE_ACTIVATION(STREAM) \

@@ -10,6 +10,7 @@ from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, Input, Op, Operation
 from flashtrain.training.optimizers import (
     OPTIMIZERS,
     SGD,
+    SGDW,
     Adam,
     AdamW,
     Constants,
@@ -32,6 +33,7 @@ EACH_CODE = {
     optimizer.code: optimizer
     for optimizer in (
         SGD(0.3, weight_decay=0.01),
+        SGDW(0.3, weight_decay=0.01),
         Momentum(0.1, 0.9, weight_decay=0.02),
         Nesterov(0.1, 0.8, weight_decay=0.03),
         Linear(0.9, 0.1, 0.99, -0.3, -0.2),

@@ -27,7 +27,7 @@ def numbers(kind) -> dict[str, int]:
 def test_numbers():
     assert numbers(OptimizerCode) == {
         "SGD": 0, "MOMENTUM": 1, "NESTEROV": 2, "LINEAR": 3,
-        "ADAM": 4, "ADAMW": 5, "ADAM_FAST": 6, "ADAMW_FAST": 7,
+        "ADAM": 4, "ADAMW": 5, "ADAM_FAST": 6, "ADAMW_FAST": 7, "SGDW": 8,
     }  # fmt: skip
     assert numbers(GradientFormat) == {"FP32": 0, "FP16": 1, "BF16": 2}
     assert numbers(CopyFormat) == {"NONE": 0, "FP16": 1, "BF16": 2}
@@ -61,6 +61,7 @@ def test_every_code_has_its_program():
         (OptimizerCode.ADAMW, 10, 2),
         (OptimizerCode.ADAM_FAST, 10, 2),
         (OptimizerCode.ADAMW_FAST, 10, 2),
+        (OptimizerCode.SGDW, 3, 0),
     ],
 )
 def test_operations_fit_the_update_unit(code, fused, states):
@@ -79,7 +80,7 @@ def test_every_operation_and_every_constant_is_used(code):
     assert set(program.operations) <= read | set(program.outputs)
     assert {Input.W, Input.G} <= read
     assert (Input.M in read, Input.V in read) == (program.m is not None, program.v is not None)
-    unused = {SgdConstant.MOMENTUM} if code is OptimizerCode.SGD else set()
+    unused = {SgdConstant.MOMENTUM} if code in (OptimizerCode.SGD, OptimizerCode.SGDW) else set()
     assert set(program.constants) - read == unused
 
 

@@ -15,10 +15,11 @@ from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.spec.update import Tile
-from flashtrain.training.optimizers import SGD, Adam, AdamW, Linear, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Momentum, Nesterov
 
 OPTIMIZERS = (
     SGD(0.3, weight_decay=0.01),
+    SGDW(0.3, weight_decay=0.1),
     Momentum(0.1, 0.9, weight_decay=0.02),
     Nesterov(0.1, 0.8),
     Linear(0.9, 0.1, 0.99, -0.3, -0.2),

@@ -20,13 +20,14 @@ from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.flash_optimizer import FlashOptimizer
 from flashtrain.training.loss_scale import LossScale
-from flashtrain.training.optimizers import SGD, Adam, AdamW, Linear, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Momentum, Nesterov
 from flashtrain.training.parameters import Parameter
 
 F = np.float32
 FP32, FP16, BF16 = GradientFormat
 OPTIMIZERS = (
     SGD(0.3, weight_decay=0.01),
+    SGDW(0.3, weight_decay=0.1),
     Momentum(0.1, 0.9),
     Nesterov(0.1, 0.8, weight_decay=0.03),
     Linear(0.9, 0.1, 0.99, -0.3, -0.2),

@@ -36,6 +36,7 @@ class OptimizerCode(IntEnum):
     ADAMW = 5  # weight decay shrinks the weight
     ADAM_FAST = 6  # ADAM for beta1 <= 1/2
     ADAMW_FAST = 7  # ADAMW for beta1 <= 1/2
+    SGDW = 8  # weight decay shrinks the weight
 
 
 class GradientFormat(IntEnum):
@@ -65,10 +66,10 @@ class CopyFormat(IntEnum):
 
 
 class SgdConstant(IntEnum):
-    """Constants of SGD, MOMENTUM and NESTEROV."""
+    """Constants of the SGD family."""
 
     SCALE = 0  # of the gradient: unscale * clip
-    DECAY = 1  # weight decay
+    DECAY = 1  # weight decay; SGDW: 1 - lr * weight decay
     STEP = 2  # -lr
     MOMENTUM = 3  # momentum
 
@@ -196,6 +197,10 @@ _W, _M, _V, _G = Input.W, Input.M, Input.V, Input.G
 def _sgd(code: OptimizerCode) -> Program:
     c = SgdConstant
     g = Operation("g", Op.MUL, (c.SCALE, _G))
+    if code is OptimizerCode.SGDW:
+        shrunk = Operation("shrunk", Op.MUL, (c.DECAY, _W))
+        w = Operation("w", Op.FMA, (c.STEP, g, shrunk))
+        return Program(code, c, (g, shrunk, w), w)
     decayed = Operation("decayed", Op.FMA, (c.DECAY, _W, g))
     kept = Operation("kept", Op.MUL, (c.MOMENTUM, _M))
     m = Operation("m", Op.ADD, (kept, decayed))
@@ -252,7 +257,8 @@ PROGRAMS = {
     for program in (
         *(_sgd(code) for code in (OptimizerCode.SGD, OptimizerCode.MOMENTUM, OptimizerCode.NESTEROV)),
         _linear(),
-        *(_adam(code) for code in OptimizerCode if code >= OptimizerCode.ADAM),
+        *(_adam(code) for code in OptimizerCode if OptimizerCode.ADAM <= code <= OptimizerCode.ADAMW_FAST),
+        _sgd(OptimizerCode.SGDW),
     )
 }
 """The micro-program of every code."""

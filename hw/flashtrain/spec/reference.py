@@ -189,7 +189,7 @@ def _update() -> Iterable[str]:
         "Optimizer codes": optimizer.OptimizerCode,
         "Gradient formats": optimizer.GradientFormat,
         "Copy formats": optimizer.CopyFormat,
-        "Constants of SGD, MOMENTUM, NESTEROV": optimizer.SgdConstant,
+        "Constants of SGD, MOMENTUM, NESTEROV, SGDW": optimizer.SgdConstant,
         "Constants of LINEAR": optimizer.LinearConstant,
         "Constants of ADAM, ADAMW and FAST": optimizer.AdamConstant,
     }.items():

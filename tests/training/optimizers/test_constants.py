@@ -11,7 +11,7 @@ from flashtrain.spec.optimizer import AdamConstant as A
 from flashtrain.spec.optimizer import LinearConstant as L
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.optimizer import SgdConstant as S
-from flashtrain.training.optimizers import SGD, Adam, AdamW, Constants, Linear, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Constants, Linear, Momentum, Nesterov
 
 F = np.float32
 
@@ -47,6 +47,11 @@ def test_adam(t):
 def test_weight_decay_of_adamw_shrinks_the_weight():
     c = AdamW(0.1, weight_decay=0.2).constants(1)
     assert (c.code, c[A.DECAY]) == (OptimizerCode.ADAMW, F(1 - 0.1 * 0.2))
+
+
+def test_weight_decay_of_sgdw_shrinks_the_weight():
+    c = SGDW(0.1, weight_decay=0.2).constants(1)
+    assert (c.code, c[S.DECAY], c[S.STEP]) == (OptimizerCode.SGDW, F(1 - 0.1 * 0.2), F(-0.1))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_bad_hyperparameters(make, message):
         make()
 
 
-@pytest.mark.parametrize("kind", [SGD, Momentum, Nesterov, Linear, Adam, AdamW])
+@pytest.mark.parametrize("kind", [SGD, SGDW, Momentum, Nesterov, Linear, Adam, AdamW])
 def test_numpy_hyperparameters_are_computed_with_in_double_precision(kind):
     values = {field.name: F(0.9 - 0.1 * number) for number, field in enumerate(fields(kind))}
     single, double = kind(**values), kind(**{name: float(value) for name, value in values.items()})

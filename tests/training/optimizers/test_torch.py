@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from flashtrain.sim.bench import float_vectors
-from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Momentum, Nesterov
 
 F = np.float32
 ITERATIONS = (1, 2, 3, 10, 100, 1000, 100_000)
@@ -141,6 +141,21 @@ def test_sgd_is_equal_to_the_bit(optimizer, numbers, seed):
         ours, theirs = optimizer.step(w, g, state, 2), torch_step(optimizer, w, g, state, 2)
         assert ulps(ours[0], theirs[0]).max() == 0
         assert all(ulps(ours[1][name], theirs[1][name]).max() == 0 for name in state)
+
+
+@pytest.mark.parametrize(
+    "numbers", [lambda r, o: training_like(r, o, 0.02), difficult], ids=["plain", "difficult"]
+)
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def test_sgdw_is_the_end_of_a_step_of_muon(numbers, kind, seed):
+    """`torch.optim.Muon` shrinks the weight and adds a BF16 tensor; PyTorch's SGD has no such decay."""
+    random, optimizer = np.random.default_rng(seed), SGDW(0.03, weight_decay=0.1)
+    for size in (SIZE, 1, 3):
+        w, g, _ = numbers(random, optimizer)
+        given = torch.from_numpy(g[:size]).to(kind)
+        theirs = torch.from_numpy(w[:size].copy()).mul_(1 - 0.03 * 0.1).add_(given, alpha=-0.03).numpy()
+        ours, _ = optimizer.step(w[:size], given.to(torch.float32).numpy(), {}, 1)
+        assert ulps(ours, theirs).max() == 0
 
 
 @pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)

@@ -5,12 +5,13 @@ from random import Random
 from flashtrain.spec import Opcode, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
-from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat
 from flashtrain.spec.streams import Codec
 from flashtrain.spec.update import UpdateHeader
 
 from .oracle import Encoded, Oracle, StreamState, ZoneEntry
 from .oracle.state import ACTIVE
+from .oracle.tile_step import WEIGHTS_ALONE
 from .scene import Scene
 
 Fields = dict[str, int]
@@ -198,7 +199,7 @@ class SensibleFields:
         r, g, h = self._random, self._config.geometry, UpdateHeader
         words = g.page_set_bytes // 4
         value = (
-            h.code.put(OptimizerCode.SGD) | h.gradient_format.put(r.choice(list(GradientFormat)))
+            h.code.put(r.choice(WEIGHTS_ALONE)) | h.gradient_format.put(r.choice(list(GradientFormat)))
             | h.copy_format.put(r.choice(list(CopyFormat))) | h.parameters.put(words)
         )  # fmt: skip
         for number in range(CONSTANT_WORDS):

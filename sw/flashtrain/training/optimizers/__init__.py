@@ -10,12 +10,12 @@ from flashtrain.numerics import Constants, Statistics, Update, copy_of, gradient
 from .adam import Adam, AdamW
 from .linear import Linear
 from .optimizer import Optimizer, State
-from .sgd import SGD, Momentum, Nesterov
+from .sgd import SGD, SGDW, Momentum, Nesterov
 
 OPTIMIZERS = {optimizer.name: optimizer for optimizer in (SGD(), Momentum(), Nesterov(), Adam(), AdamW())}
 """The optimizers that train, by name, with their default hyperparameters."""
 
 __all__ = [
-    "OPTIMIZERS", "SGD", "Adam", "AdamW", "Constants", "Linear", "Momentum", "Nesterov", "Optimizer", "State",
-    "Statistics", "Update", "copy_of", "gradient_values", "statistics", "update",
+    "OPTIMIZERS", "SGD", "SGDW", "Adam", "AdamW", "Constants", "Linear", "Momentum", "Nesterov", "Optimizer",
+    "State", "Statistics", "Update", "copy_of", "gradient_values", "statistics", "update",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, plain and with momentum: `torch.optim.SGD` with dampening 0."""
+"""Stochastic gradient descent: as `torch.optim.SGD` with dampening 0, and with decoupled weight decay."""
 
 from dataclasses import dataclass
 
@@ -26,6 +26,21 @@ class SGD(Optimizer):
 
     def _constants(self, t: int, scale: float) -> Constants:
         return _sgd_constants(self.code, scale, self.weight_decay, self.learning_rate, 0.0)
+
+
+@dataclass(frozen=True)
+class SGDW(SGD):
+    """``w = w * (1 - lr * weight_decay) - lr * g`` (Loshchilov and Hutter, ICLR 2019, without momentum)."""
+
+    weight_decay: float = 0.01
+
+    @property
+    def code(self) -> OptimizerCode:
+        return OptimizerCode.SGDW
+
+    def _constants(self, t: int, scale: float) -> Constants:
+        keep = 1 - self.learning_rate * self.weight_decay
+        return _sgd_constants(self.code, scale, keep, self.learning_rate, 0.0)
 
 
 @dataclass(frozen=True)
@@ -60,8 +75,8 @@ class Nesterov(Momentum):
 
 
 def _sgd_constants(
-    code: OptimizerCode, scale: float, weight_decay: float, learning_rate: float, momentum: float
+    code: OptimizerCode, scale: float, decay: float, learning_rate: float, momentum: float
 ) -> Constants:
     c = SgdConstant
-    values = {c.SCALE: scale, c.DECAY: weight_decay, c.STEP: -learning_rate, c.MOMENTUM: momentum}
+    values = {c.SCALE: scale, c.DECAY: decay, c.STEP: -learning_rate, c.MOMENTUM: momentum}
     return Constants.rounded(code, values)

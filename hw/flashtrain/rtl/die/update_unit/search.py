@@ -23,12 +23,13 @@ ATTEMPTS = 30_000
 WARMTH = 10
 """How much dearer an attempt may be in the beginning, roughly."""
 
-ADAM, ADAMW, ADAM_FAST, ADAMW_FAST = CODES[OptimizerCode.ADAM :]
+_SGD, MOMENTUM, NESTEROV, _LINEAR, ADAM, ADAMW, ADAM_FAST, ADAMW_FAST, SGDW = CODES
 TOGETHER = (
     *((code,) for code in CODES),
-    (OptimizerCode.MOMENTUM, OptimizerCode.NESTEROV),
+    (MOMENTUM, NESTEROV),
     (ADAM, ADAM_FAST),
     (ADAMW, ADAMW_FAST),
+    (ADAMW, ADAMW_FAST, SGDW),
     (ADAM, ADAMW, ADAM_FAST, ADAMW_FAST),
     CODES,
 )

@@ -18,9 +18,13 @@ _GRADIENTS = {
 }
 
 
+WEIGHTS_ALONE = (OptimizerCode.SGD, OptimizerCode.SGDW)
+"""Optimizers whose tiles are all w."""
+
+
 @dataclass(frozen=True)
 class Step:
-    """An optimizer step that leaves nothing undefined: SGD, whose tiles are all w."""
+    """An optimizer step that leaves nothing undefined: one of `WEIGHTS_ALONE`."""
 
     tile: Tile
     constants: Constants
@@ -30,15 +34,16 @@ class Step:
         """The step of a page of constants; `None` if the header is of another optimizer or invalid."""
         h, header = UpdateHeader, int.from_bytes(page[: UpdateHeader.BYTES], "little")
         gradient, copy = h.gradient_format.get(header), h.copy_format.get(header)
-        if h.code.get(header) != OptimizerCode.SGD or gradient not in list(GradientFormat):
+        code = h.code.get(header)
+        if code not in WEIGHTS_ALONE or gradient not in list(GradientFormat):
             return None
         if copy not in list(CopyFormat):
             return None
-        tile = Tile.of(geometry, OptimizerCode.SGD, GradientFormat(gradient), CopyFormat(copy))
+        tile = Tile.of(geometry, OptimizerCode(code), GradientFormat(gradient), CopyFormat(copy))
         if h.parameters.get(header) != tile.parameters:
             return None
         words = tuple(constant.get(header) for constant in h.constants)
-        return cls(tile, Constants.from_words(OptimizerCode.SGD, words))
+        return cls(tile, Constants.from_words(OptimizerCode(code), words))
 
     def fits(self, pages: int, copies: int) -> bool:
         return pages == self.tile.gradient_pages and copies <= self.tile.copy_pages
