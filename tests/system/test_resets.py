@@ -5,7 +5,8 @@ import pytest
 
 from flashtrain.host import DeviceClosed, RegisterError, open_device
 from flashtrain.host.queues.command_errors import UnwrittenBlock, ZoneOffline
-from flashtrain.spec import Port, ZoneState
+from flashtrain.spec import Opcode, Port, ZoneState
+from flashtrain.spec.identity import GENERATION_LIMIT, RestoreAction
 from flashtrain.spec.registers import Register, State, StreamRegister, sq_tail_doorbell, stream_register
 
 
@@ -26,6 +27,19 @@ def test_a_stream_reset_empties_that_stream_only(device, link):
         assert {zone.state for zone in stream.report()} == {ZoneState.EMPTY}
     assert np.array_equal(other.read(kept), np.arange(5))
     assert generation(link, other) == 0
+
+
+def test_the_generation_after_the_last_is_the_first(device, link, raw_of):
+    raw, stream = raw_of(device), device.stream("activations")
+    device.disable()
+    device.begin_recovery()
+    restore = {"stream": "activations", "port": Port.HOST}
+    last = GENERATION_LIMIT - 1
+    assert raw.status(Opcode.RESTORE, **restore, action=RestoreAction.STREAM, generation=last) == 0
+    assert raw.status(Opcode.RESTORE, **restore, action=RestoreAction.END) == 0
+    assert generation(link, stream) == last
+    stream.reset()
+    assert generation(link, stream) == 0
 
 
 def test_retired_zones_outlast_a_stream_reset(device):

@@ -210,9 +210,10 @@ class Stage:
         subject.check_state()
         for nsid, stream in self.oracle.state.streams.items():
             got = subject.link.read_register(stream_register(nsid, StreamRegister.GENERATION))
-            if got != stream.generation % _GENERATIONS:
+            expected = stream.generation % _GENERATIONS
+            if got != expected:
                 raise Disagreement(
-                    f"{subject.name}: GENERATION of stream {nsid} is {got}; expected {stream.generation}"
+                    f"{subject.name}: GENERATION of stream {nsid} is {got}; expected {expected}"
                 )
 
 

@@ -1,7 +1,7 @@
 """One stream: its zones, their data and its generation."""
 
 from flashtrain.spec import Opcode, Status, ZoneAction, ZoneState
-from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec.identity import GENERATION_LIMIT, RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
 from .storage import Storage
@@ -17,7 +17,7 @@ _LOSE_CONTENT = (ZoneAction.RESET, ZoneAction.OFFLINE)
 class StreamContent:
     """A stream since the controller was enabled: empty until its zones are written or restored.
 
-    - generation: the number of resets of the whole stream.
+    - generation: the number of resets of the whole stream, modulo `GENERATION_LIMIT`.
     - uncommitted: the stream is the destination of updates, and was neither committed nor reset since.
     - pinned: commands that would change the content are refused.
     """
@@ -33,7 +33,7 @@ class StreamContent:
         """Empty all zones, and begin a new generation."""
         self.zones.manage_all(ZoneAction.RESET)
         self.drop_empty()
-        self.generation += 1
+        self.generation = (self.generation + 1) % GENERATION_LIMIT
         self.uncommitted = False
 
     def drop_empty(self) -> None:
