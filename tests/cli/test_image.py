@@ -55,6 +55,17 @@ def test_a_run_that_goes_on_may_have_nothing_to_trace(image, tmp_path, capsys):
         assert (tmp_path / "trace.json").exists() is (tmp_path / "timeline.png").exists() is traced
 
 
+def test_a_run_over_its_wear_budget_ends_and_goes_on(image, tmp_path, capsys):
+    train = ["train", "--link", "model", "--preset", "small", "--batch", "16", "--image", str(image)]
+    train += ["--output", str(tmp_path), "--resume", "--iterations", "6", "--wear-budget"]
+    assert main([*train, "365:refuse"]) == 2
+    assert "days; the budget asks for 365 days" in capsys.readouterr().err
+    assert main([*train, "365"]) == 0
+    output = capsys.readouterr()
+    assert output.err.count("# warning: ") == 1 and "asks for 365 days" in output.err
+    assert "the same to the last bit, weights and losses from iteration" in output.out
+
+
 @pytest.mark.parametrize("options", [["--resume"], ["--resume", "--image", "new.img", "--update", "core"]])
 def test_resume_needs_weights_in_an_image(options, tmp_path, capsys):
     assert main(["train", *FUNCTIONAL, "--output", str(tmp_path / "none"), *options]) == 2

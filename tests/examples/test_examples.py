@@ -35,7 +35,8 @@ def test_sequence_from_python(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "page", ["checkpoints.md", "image.md", "named-tensors.md", "recovery.md", "retention.md"]
+    "page",
+    ["checkpoints.md", "image.md", "named-tensors.md", "recovery.md", "retention.md", "wear.md"],
 )
 def test_a_page_with_its_output(tmp_path, page):
     (block,) = code(page)

@@ -94,7 +94,7 @@ def add_update(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument(
         "--update", choices=[place.value for place in UpdatePlace], default=UpdatePlace.DIE.value,
-        help="who updates the weights: the dies, or the core, which reads and appends them (default: die)",
+        help="who updates weights: dies, or the core, which reads and appends them (default: die)",
     )  # fmt: skip
 
 

@@ -4,12 +4,13 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from flashtrain.host import Device, LinkFactory, open_device
+from flashtrain.host import Device, LinkFactory, WearBudget, open_device
 from flashtrain.spec import FmsConfig, NodeTable
 
 from .command import configuration
 from .console import Console
 from .links import LINKS, announced
+from .wear_options import wear_warnings
 
 LEAST_MEMORY_BYTES = 64 << 20
 MOST_MEMORY_BYTES = 2 << 30
@@ -28,6 +29,7 @@ def device_for(
     node: NodeTable,
     console: Console,
     around: Callable[[LinkFactory], LinkFactory] = lambda factory: factory,
+    wear_budget: WearBudget | None = None,
 ) -> Iterator[Device]:
     """The device of `--preset` or `--config`, of `--link`, and of `--image`, with the streams of `node`.
 
@@ -36,5 +38,10 @@ def device_for(
     factory = around(announced(LINKS[options.link], console.step))
     config = configuration(options)
     image = getattr(options, "image", None)
-    with open_device(config, factory, node, memory_bytes(config), image=image) as device:
+    with (
+        wear_warnings(console),
+        open_device(
+            config, factory, node, memory_bytes(config), image=image, wear_budget=wear_budget
+        ) as device,
+    ):
         yield device

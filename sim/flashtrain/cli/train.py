@@ -35,6 +35,7 @@ from .train_network import add_network, chosen_training
 from .train_options import add_training_options
 from .training_run import TrainingRun, run_training
 from .usage_text import usage_document, usage_text
+from .wear_options import add_wear, wear_budget
 
 DEFAULT_FOLDER = "build/train"
 _CODECS = (Codec.WINDOW32, Codec.ROUND16)
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure a step in the controller and on the host, too (--link rtl, --update die)",
     )  # fmt: skip
     add_image(parser)
+    add_wear(parser)
     parser.add_argument(
         "--resume", action="store_true",
         help="go on with the run in --image after its process has ended, to the same bits",
@@ -73,6 +75,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "--compare-places measures a step on the dies: it needs --link rtl and --update die"
         )
     _check_image(options, place)
+    budget = wear_budget(options)
     configuration(options)  # a mistake in its file is found now, and not after the training in NumPy
     folder: Path = options.output
     recipe, data = chosen_training(options)
@@ -86,7 +89,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     codec = Codec[options.codec.upper()] if options.codec else Codec.RAW
     node = place.node.with_codecs(activations=codec)
     trace = RunTrace(request)
-    with device_for(options, node, console, trace.around) as device:
+    with device_for(options, node, console, trace.around, budget) as device:
         result = run_training(
             recipe, data, options.seed, place, device, trace, console, options.evaluate, options.resume
         )

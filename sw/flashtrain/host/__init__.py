@@ -53,6 +53,7 @@ from .errors import (
     TensorMismatch,
     UpdateError,
     UpdatePending,
+    WearBudgetExceeded,
 )
 from .functional import FunctionalLink
 from .link import LINKS, Link, LinkFactory
@@ -94,6 +95,7 @@ from .streams.refresh import Obstacle, OldZone, RefreshReport
 from .streams.stored import Extent, StoredArray
 from .streams.stream import DeviceStream
 from .streams.zone_info import ZoneInfo
+from .wear import OverBudget, WearBudget, WearReport, WearWarning
 
 __all__ = [
     "LINKS", "AccessDenied", "ArgumentError", "ArrayError", "ArrayInfo", "ArrayView", "BadBlock",
@@ -107,10 +109,12 @@ __all__ = [
     "ImageDamaged", "ImageError", "ImageLocked", "ImageMismatch", "InvalidCommand", "InvalidDataPointer",
     "InvalidWrite", "InvalidZoneTransition", "JournalDamaged", "JournalMissing", "LbaOutOfRange", "Link",
     "LinkFactory", "LoggedCommand", "MediaError", "NameExists", "NameInvalid", "NameMissing",
-    "NoteTooLong", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState", "PageHealth", "Pending",
+    "NoteTooLong", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState", "OverBudget", "PageHealth",
+    "Pending",
     "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport", "RegisterError", "StaleHandle",
     "StaleView", "StateLost", "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor",
     "StreamFull", "StreamPinned", "StreamUncommitted", "TensorGroup", "TensorMismatch", "TooManyZones",
-    "UnwrittenBlock", "UpdateError", "UpdatePending", "ZoneBoundaryError", "ZoneFull", "ZoneInfo",
+    "UnwrittenBlock", "UpdateError", "UpdatePending", "WearBudget", "WearBudgetExceeded", "WearReport",
+    "WearWarning", "ZoneBoundaryError", "ZoneFull", "ZoneInfo",
     "ZoneOffline", "ZoneReadOnly", "labelled", "open_device", "raw_entry",
 ]  # fmt: skip

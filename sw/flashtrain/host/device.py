@@ -52,6 +52,7 @@ from .streams.stream import DeviceStream
 from .streams.stream_ring import StreamRing
 from .streams.stream_space import StreamSpace
 from .streams.zone_info import ZoneInfo
+from .wear import WearBudget, WearGate, WearReport, budget_of
 
 S = TypeVar("S", bound=DeviceStream)
 
@@ -82,8 +83,9 @@ class Device:
         self._zones = node.zones(geometry.zones)
         self._queues = {port: QueuePair(link, port, port * size, queue_entries) for port in Port}
         self._buffer = TensorBuffer(link.memory, len(Port) * size, geometry.page_bytes)
-        self._dispatcher = Dispatcher(link, self._queues, self._buffer)
         self._controller = Controller(link)
+        wear = WearGate(node, self._controller.zone_wear)
+        self._dispatcher = Dispatcher(link, self._queues, self._buffer, wear)
         self._controller.check()
         self._journal: Journal | None = None
         self._generations = generations_of(link)
@@ -260,7 +262,8 @@ class Device:
         self.wait()
         self._end_refresh()
         streams = [stream for stream in self.node.streams if stream is not self.node.journal]
-        zones = [zone for stream in streams for zone in self._stream_refresh(stream).refresh()]
+        with self._dispatcher.wear.admitted():
+            zones = [zone for stream in streams for zone in self._stream_refresh(stream).refresh()]
         renewed = self._journal is not None and self._journal.refresh()
         return RefreshReport(tuple(zones), renewed)
 
@@ -269,7 +272,8 @@ class Device:
         if copy is not None:
             nsid = next(nsid for nsid, zones in self._zones.items() if copy.zone in zones)
             stream = next(stream for stream in self.node.streams if stream.nsid == nsid)
-            self._stream_refresh(stream).go_on(copy)
+            with self._dispatcher.wear.admitted():
+                self._stream_refresh(stream).go_on(copy)
 
     def _space_of(self, stream: Stream) -> StreamSpace:
         g = self.config.geometry
@@ -316,6 +320,7 @@ class Device:
         for queue in self._queues.values():
             queue.configure()
         self._controller.enable(how)
+        self._dispatcher.wear.restart()
         self._dispatcher.start()
 
     def _uses_spares(self) -> bool:
@@ -531,6 +536,33 @@ class Device:
     def zone_wear(self) -> list[int]:
         """The number of erases of each physical zone."""
         return self._controller.zone_wear()
+
+    @property
+    def wear_budget(self) -> WearBudget | None:
+        """The budget against which appends and updates are held. Set another one, or None, to go on.
+
+        :class:`ConfigError` for a budget without a clock on a Link without time.
+        """
+        return self._dispatcher.wear.budget
+
+    @wear_budget.setter
+    def wear_budget(self, budget: WearBudget | None) -> None:
+        budget = budget_of(budget)
+        clock = None if budget is None else budget.clock
+        require(
+            budget is None or clock is not None or not self.link.timeless, "wear_budget.clock", clock,
+            f"a clock, such as time.monotonic, for a {type(self.link).__name__}, which has no time",
+        )  # fmt: skip
+        self._set_wear_budget(budget, clock or (lambda: self.link.fine_seconds))
+
+    @serialised
+    def _set_wear_budget(self, budget: WearBudget | None, clock: Callable[[], float]) -> None:
+        self._dispatcher.wear.keep(budget, clock)
+
+    @serialised
+    def wear(self) -> WearReport:
+        """The wear of the most worn zone; with a :attr:`wear_budget` also its rate and the days left."""
+        return self._dispatcher.wear.report()
 
     @serialised
     def ages(self) -> dict[str, int]:

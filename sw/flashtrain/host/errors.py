@@ -78,6 +78,13 @@ class StreamFull(HostError):
     """The stream's zones have no room for the array; nothing was appended."""
 
 
+class WearBudgetExceeded(HostError):
+    """At the present rate the flash wears out before the days of its `WearBudget` are over.
+
+    No command was sent: everything that was stored can be read, and the operation may be called again.
+    """
+
+
 class NoteTooLong(HostError, ValueError):
     """The notes of all streams are too long for a record of the journal; nothing was changed."""
 

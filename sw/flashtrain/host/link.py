@@ -79,6 +79,16 @@ class Link(ProcessOwned, ABC):
         """The time in seconds since an arbitrary start; by default the host's clock, which needs no power."""
         return int(time.time())
 
+    @property
+    def fine_seconds(self) -> float:
+        """As :attr:`seconds`, with the fraction of a second if the Link has it."""
+        return float(self.seconds)
+
+    @property
+    def timeless(self) -> bool:
+        """Whether no work on the device takes any of :attr:`seconds`."""
+        return False
+
     def power_cycle(self) -> None:
         """Cut the power at once, and restore it.
 

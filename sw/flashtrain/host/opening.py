@@ -13,6 +13,7 @@ from .errors import DeviceMismatch, ImageError
 from .functional import FunctionalLink
 from .image import FlashImage, image_configuration, open_image
 from .link import Link, LinkFactory, link_of
+from .wear import WearBudget, budget_of
 
 DEFAULT_MEMORY_BYTES = 16 << 20
 DEFAULT_QUEUE_ENTRIES = 64
@@ -27,6 +28,7 @@ def open_device(
     factory: bool | None = None,
     recover: bool = False,
     image: str | Path | None = None,
+    wear_budget: WearBudget | None = None,
 ) -> Device:
     """Open a device and enable it: with all streams empty, or recovered. Use it in a `with` statement.
 
@@ -42,6 +44,8 @@ def open_device(
     - `image`: a file that keeps the flash of a Link made here (docs/image.md). If there is none, it is
       created with all streams empty. Otherwise the device is recovered from it, unless `factory` is False:
       then it is formatted. The default configuration is that of the file; with `recover` it has to exist.
+    - `wear_budget`: days for which the flash has to last, and what happens otherwise (docs/wear.md);
+      see :attr:`Device.wear_budget`.
 
     :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device has another
     configuration; :class:`ImageError` for a file that is not an image of it.
@@ -49,6 +53,7 @@ def open_device(
     require(factory is None or isinstance(factory, bool), "factory", factory, "True, False or None")
     require(isinstance(recover, bool), "recover", recover, "True or False")
     require(image is None or isinstance(image, str | PathLike), "image", image, "a path or None")
+    budget_of(wear_budget)
     config = named_preset(preset) if isinstance(preset, str) else preset
     require(config is None or isinstance(config, FmsConfig), "preset", preset, "a name, an FmsConfig or None")
     link, table = link_of(link), None if node is None else _node_of(node)
@@ -59,6 +64,7 @@ def open_device(
         table = table or SINGLE_NODE
         _check_codecs(table, link.config)
         device = Device(link, table, queue_entries, owns_link=False)
+        device.wear_budget = wear_budget
         return _enabled(device, factory or False, recover)
     if image is not None:
         config = config or image_configuration(image)
@@ -80,6 +86,7 @@ def open_device(
             opened.use_image(kept)
             recover = recover or (not kept.new and factory is None)
         device = Device(opened, table, queue_entries, owns_link=True)
+        device.wear_budget = wear_budget
         return _enabled(device, True if factory is None else factory, recover)
     except BaseException:
         if opened is not None:

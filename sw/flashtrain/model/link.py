@@ -126,7 +126,15 @@ class ModelLink(FunctionalLink):
     @property
     def seconds(self) -> int:
         """The seconds that :meth:`pass_time` has added, and the simulated ones."""
-        return int(self._seconds + self.cycles / self._config.timing.clock_hz)
+        return int(self.fine_seconds)
+
+    @property
+    def fine_seconds(self) -> float:
+        return self._seconds + self.cycles / self._config.timing.clock_hz
+
+    @property
+    def timeless(self) -> bool:
+        return False
 
     def read_register(self, address: int) -> int:
         self._advance(READ_CYCLES)

@@ -102,6 +102,14 @@ class RecordingLink(Link):
     def seconds(self) -> int:
         return self._link.seconds
 
+    @property
+    def fine_seconds(self) -> float:
+        return self._link.fine_seconds
+
+    @property
+    def timeless(self) -> bool:
+        return self._link.timeless
+
     def adopt(self) -> None:
         super().adopt()
         self._link.adopt()

@@ -4,12 +4,13 @@ import subprocess
 import sys
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch.utils._mode_utils import no_dispatch
 
-from flashtrain.host import open_device
+from flashtrain.host import OverBudget, WearBudget, WearBudgetExceeded, open_device
 from flashtrain.spec import ConfigError, Port
 from flashtrain.torch import (
     ActivationError,
@@ -148,6 +149,22 @@ def test_forward_pass_on_a_closed_device():
         with activations:
             Outer(Saves(torch.randn(3000)))()
     assert activations.report().total.stored_bytes == 0
+
+
+def test_forward_pass_over_the_wear_budget(device):
+    """What was stored before can be read."""
+    now = [0.0]
+    with save_on_flash(device):
+        saved = Saved(torch.ones(3000))
+        device.wear_budget = WearBudget(1e9, OverBudget.REFUSE, window_seconds=1.0, clock=lambda: now[0])
+        Saved(torch.ones(3000))
+        other = device.stream("weights", Port.CORE)
+        other.append(np.arange(9))
+        other.reset()
+        now[0] = 2.0
+        with pytest.raises(WearBudgetExceeded):
+            Saved(torch.ones(3000))
+    assert torch.equal(saved.restore()[0], torch.ones(3000))
 
 
 def test_options(device):

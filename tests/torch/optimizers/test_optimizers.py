@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.optim import lr_scheduler
 
-from flashtrain.host import ForeignGeneration
+from flashtrain.host import ForeignGeneration, OverBudget, WearBudget, WearBudgetExceeded
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.torch import SGD, Adam, AdamW
 from flashtrain.training.errors import ParameterError
@@ -53,6 +53,26 @@ def test_every_step_has_the_bits_of_pytorch(device, exact_root, kind, options):
         same(models[0].parameters(), models[1].parameters())
         same_state(*optimizers)
     assert optimizers[0].stores == 1
+
+
+def test_a_step_over_the_wear_budget_changes_nothing(device, exact_root):
+    """It can be called again with the same gradients, when the budget allows it."""
+    models, optimizers = pair(AdamW, device, lr=0.01)
+    now = [0.0]
+    device.wear_budget = WearBudget(1e9, OverBudget.REFUSE, window_seconds=1.0, clock=lambda: now[0])
+    for _ in range(2):
+        step(models, optimizers)
+    now[0] = 2.0
+    give_gradients(models)
+    with pytest.raises(WearBudgetExceeded, match="the budget asks for"):
+        optimizers[0].step()
+    same(models[0].parameters(), models[1].parameters())
+    same_state(*optimizers)
+    device.wear_budget = None
+    for optimizer in optimizers:
+        optimizer.step()
+    same(models[0].parameters(), models[1].parameters())
+    same_state(*optimizers)
 
 
 def test_distance_to_pytorch_as_it_is(device, fused_kernels):

@@ -257,15 +257,15 @@ class RtlLink(Link):
     @property
     def seconds(self) -> int:
         """The seconds that :meth:`pass_time` has added, and the simulated ones."""
-        return int(self._time)
+        return int(self.fine_seconds)
 
     @property
-    def _time(self) -> float:
+    def fine_seconds(self) -> float:
         return self._seconds + self.cycles / self._config.timing.clock_hz
 
     def _keep_time(self) -> None:
         if self._image is not None:
-            self._image.keep_time(self._time)
+            self._image.keep_time(self.fine_seconds)
 
     def pass_time(self, seconds: float) -> None:
         """Add `seconds` to the age of all programmed data. Simulated cycles add nothing.

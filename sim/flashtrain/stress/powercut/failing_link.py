@@ -53,6 +53,14 @@ class FailingLink(Link):
     def seconds(self) -> int:
         return self._inner.seconds
 
+    @property
+    def fine_seconds(self) -> float:
+        return self._inner.fine_seconds
+
+    @property
+    def timeless(self) -> bool:
+        return self._inner.timeless
+
     def adopt(self) -> None:
         super().adopt()
         self._inner.adopt()

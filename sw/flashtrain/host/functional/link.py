@@ -83,6 +83,10 @@ class FunctionalLink(Link):
         """The seconds that :meth:`pass_time` has added."""
         return int(self._seconds)
 
+    @property
+    def timeless(self) -> bool:
+        return True
+
     def pass_time(self, seconds: float) -> None:
         """Advance the time: programmed data age by `seconds`."""
         self._require_open()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flashtrain.host.errors import DeviceClosed, DeviceHang
 from flashtrain.host.link import Link
 from flashtrain.host.memory.tensor_buffer import Region, TensorBuffer
+from flashtrain.host.wear import WearGate
 from flashtrain.spec import Port
 from flashtrain.spec.registers import Register
 
@@ -91,12 +92,15 @@ class Dispatcher:
     """Submits requests to the queue pairs, and collects their completions.
 
     The phase bits in memory mark new completions; the Link waits only while there are none. The thread that
-    uses the device holds `lock`.
+    uses the device holds `lock`. Appends and updates pass `wear` before they change anything.
     """
 
-    def __init__(self, link: Link, queues: dict[Port, QueuePair], buffer: TensorBuffer) -> None:
+    def __init__(
+        self, link: Link, queues: dict[Port, QueuePair], buffer: TensorBuffer, wear: WearGate
+    ) -> None:
         self.link = link
         self.buffer = buffer
+        self.wear = wear
         self.lock = RLock()
         self._queues = queues
         self._requests: dict[tuple[Port, int], Request] = {}

@@ -213,15 +213,19 @@ class OptimizerState:
         pages = [placed.state_pages(given) for placed in self._placed]
         first = next(iter(self._streams.values()))
         first.require_note(note, self._streams.values())
+        first.admit()
         self._current = self._next = None
         self._under_way = False
         for stream in self._streams.values():
             if any(zone.room < zone.capacity for zone in stream.report()):
                 stream.reset()
-        for placed, part in zip(self._placed, pages, strict=True):
-            every = first.planes_of_rows(placed.first_row, placed.layout.rows, range(self._geometry.planes))
-            if first.append(part).extents != join(every, first.zone_size):
-                raise UpdateError(f"stream {first.name!r} has zones out of service, or another user")
+        with first.admitted():
+            for placed, part in zip(self._placed, pages, strict=True):
+                every = first.planes_of_rows(
+                    placed.first_row, placed.layout.rows, range(self._geometry.planes)
+                )
+                if first.append(part).extents != join(every, first.zone_size):
+                    raise UpdateError(f"stream {first.name!r} has zones out of service, or another user")
         if first.table.persistency is Persistency.VOLATILE:
             first.flush()  # the dies sense only programmed pages
         first.declare_committed(updates, note)
@@ -292,6 +296,7 @@ class OptimizerState:
         def begin() -> Attempt:
             return Attempt(self._destination(), self._stream_of(self.current), groups, self._zone_rows)
 
+        self._destination().admit()
         first = begin()
         self._next, self._under_way = first.destination, True
         return StateUpdate(first.pendings, lambda: self._finish(first, begin))
@@ -359,6 +364,7 @@ class OptimizerState:
         if self._next is not None:
             raise UpdatePending("revert while an update is neither committed nor skipped")
         self._pinned_stream(generation)
+        self._destination().admit()
         return self._copy(generation, note)
 
     def fall_back(self, generation: Generation) -> Generation:

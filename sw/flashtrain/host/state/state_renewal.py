@@ -42,8 +42,9 @@ class StateRenewal:
 
     def write(self, destination: StateStream) -> None:
         """Copy the generation to `destination`, which is empty; it is programmed when this returns."""
-        for lba, data in self._content():
-            destination.write(lba, data)
+        with destination.admitted():
+            for lba, data in self._content():
+                destination.write(lba, data)
         if destination.table.persistency is Persistency.VOLATILE:
             destination.flush()
 

@@ -1,6 +1,7 @@
 """A stream of optimizer state: steps on the dies, and generations."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +118,15 @@ class StateStream(DeviceStream):
             requests.append(Request(self.port, command, region, target))
             self._dispatcher.submit(requests[-1:])
         return Pending(self._dispatcher, requests, self.name, _first_address)
+
+    @serialised
+    def admit(self) -> None:
+        """Hold an operation against the device's wear budget, before its first command."""
+        self._dispatcher.wear.admit()
+
+    def admitted(self) -> AbstractContextManager[None]:
+        """The time in which appends belong to an operation that was admitted."""
+        return self._dispatcher.wear.admitted()
 
     @serialised
     def settle(self, pendings: Iterable[Pending[Any]]) -> None:

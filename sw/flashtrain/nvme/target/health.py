@@ -41,9 +41,9 @@ class Wear:
 
 
 def wear_of(device: Device) -> Wear:
-    """The wear of a device: the erases of its zones by the endurance of the streams they may belong to."""
-    endurance = min(stream.retention.endurance for stream in device.node.streams)
-    used = 100 * max(device.zone_wear()) // endurance
+    """The wear of a device, by the erases of its most worn zone."""
+    wear = device.wear()
+    used = 100 * wear.used // wear.endurance
     g = device.config.geometry
     spares = g.spare_blocks * g.channels * g.dies * g.planes
     taken = 0

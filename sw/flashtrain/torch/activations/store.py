@@ -7,7 +7,14 @@ from contextlib import contextmanager, suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host import Device, DeviceClosed, Pending, StoredArray, StreamFull
+from flashtrain.host import (
+    Device,
+    DeviceClosed,
+    Pending,
+    StoredArray,
+    StreamFull,
+    WearBudgetExceeded,
+)
 from flashtrain.spec import FlashtrainError, Port
 
 from .codec_choice import Encoding
@@ -139,6 +146,8 @@ class ActivationStore:
         before = self._cycles()
         try:
             yield
+        except WearBudgetExceeded:
+            raise
         except FlashtrainError as error:
             raise ActivationRefused(
                 f"{copy.label} could not be stored; expected {self.stream!r} of {self._device!r} to take it:"
