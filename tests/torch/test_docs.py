@@ -82,7 +82,7 @@ def test_two_optimizers():
 
 
 def test_exceptions():
-    assert len(names("Errors")) == 12
+    assert len(names("Errors")) == 13
     for name in names("Errors"):
         assert any(hasattr(module, name) for module in (host, numerics, errors)), name
 

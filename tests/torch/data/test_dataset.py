@@ -188,6 +188,50 @@ def test_run_resumes_in_the_middle_of_an_epoch(device):
         assert first + batches(resumed, 20 - before) == whole
 
 
+def test_each_rank_has_its_part():
+    """Two devices: each epoch has all samples once, and each is on one device alone, as its blocks are."""
+    source = (torch.randn(23, 40), torch.arange(23))
+    with open_device("tiny", node=UPDATE_NODE) as one, open_device("tiny", node=UPDATE_NODE) as other:
+        parts = [FlashDataset(source, device, rank=n, ranks=2) for n, device in enumerate((one, other))]
+        assert [part.nbytes // part.sample_bytes for part in parts] == [12, 11]
+        assert [len(part) for part in parts] == [23, 23]
+        samplers = [ResumableSampler(part, seed=3) for part in parts]
+        epochs = []
+        for _ in range(2):
+            loaders = [DataLoader(p, 3, sampler=s) for p, s in zip(parts, samplers, strict=True)]
+            both = [s.batches(loader) for s, loader in zip(samplers, loaders, strict=True)]
+            found = []
+            for batches in zip(*both, strict=True):
+                for rank, (x, y) in enumerate(batches):
+                    assert (y % 2 == rank).all() and bits(x) == bits(source[0][y])
+                    found += y.tolist()
+            epochs.append(found)
+        assert [len(set(found)) for found in epochs] == [22, 22] and epochs[0] != epochs[1]
+        assert samplers[0].state_dict() == samplers[1].state_dict()
+        with pytest.raises(DataError, match="sample 22 is that of rank 0 of 2; expected one of rank 1"):
+            parts[1][-1]
+        with pytest.raises(
+            DataError, match="rank is 0 of 1; expected 1 of 2, whose samples the data set has"
+        ):
+            ResumableSampler(parts[1], rank=0, ranks=1)
+        with pytest.raises(DataError, match=r"shards is 3; expected .* a multiple of the 2 ranks"):
+            ResumableSampler(parts[1], shards=3)
+
+
+def test_samples_of_other_ranks_are_not_made(device):
+    source = Endless()
+    assert len(FlashDataset(source, device, rank=1, ranks=3)) == 5
+    assert source.calls == [1, 4]
+    data = FlashDataset((torch.tensor([n]) for n in range(7)), device, rank=2, ranks=3)
+    assert len(data) == 7 and [int(data[n]) for n in (2, 5)] == [2, 5]
+    with pytest.raises(DataError, match=r"sample 4 is int64\[2\]; expected int64\[1\], as before"):
+        FlashDataset([torch.zeros(1 + n // 3, dtype=torch.int64) for n in range(7)], device, rank=1, ranks=3)
+    with pytest.raises(DataError, match="the source has 2 samples; expected one for rank 2 of 3"):
+        FlashDataset(torch.arange(2), device, rank=2, ranks=3)
+    with pytest.raises(DataError, match="rank is 3 of 3; expected an integer from 0 to ranks - 1"):
+        FlashDataset(torch.arange(2), device, rank=3, ranks=3)
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -203,10 +247,10 @@ def test_run_resumes_in_the_middle_of_an_epoch(device):
         ([torch.zeros(0)], r"a sample is float32\[0\], of no bytes"),
         (
             [torch.zeros(3), torch.zeros(4)],
-            r"sample 1 is float32\[4\]; expected float32\[3\], as in sa",
+            r"sample 1 is float32\[4\]; expected float32\[3\], as bef",
         ),
         ([torch.zeros(3), torch.zeros(3).double()], r"sample 1 is float64\[3\]; expected float32"),
-        ([(1, 2), (1, 2.0)], r"sample 1\[1\] is float; expected int, as in sample 0"),
+        ([(1, 2), (1, 2.0)], r"sample 1\[1\] is float; expected int, as before"),
         ([(1, 2), (1, 2, 3)], "sample 1 is a tuple of 0, 1, 2; expected a tuple of 0, 1"),
         ([{"a": 1}, {"b": 1}], "sample 1 is a dict of 'b'; expected a dict of 'a'"),
         ([[1], (1,)], "sample 1 is a tuple of 0; expected a list of 0"),
@@ -227,7 +271,7 @@ def test_a_failed_data_set_leaves_nothing(device, monkeypatch):
         with pytest.raises(StreamFull):
             FlashDataset(torch.zeros(room // 1000 + 1, 1000, dtype=torch.uint8), device)
         half = torch.zeros(room // 2000, 1000, dtype=torch.uint8)
-        with pytest.raises(DataError, match="as in sample 0"):
+        with pytest.raises(DataError, match="as before"):
             FlashDataset([*half, torch.zeros(1)], device)
         data = FlashDataset(half, device)
         data.drop()

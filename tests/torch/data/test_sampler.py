@@ -191,6 +191,52 @@ def test_ranks_go_on_as_another_number_of_ranks(after):
     assert found == whole[: count - left]
 
 
+@pytest.mark.parametrize(("ranks", "after"), [(4, 3), (6, 4), (1, 12), (3, 1)])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_shards_give_each_rank_its_own_part(ranks, after, shuffle):
+    """One order for all numbers of ranks that divide the shards; 50 samples in 12 shards leave two out."""
+    numbers, shards, position = range(50), 12, 29  # of which no number of ranks is a divisor
+    whole = list(ResumableSampler(numbers, seed=5, shuffle=shuffle, shards=shards))
+    assert len(set(whole)) == 48 and [number % shards for number in whole] == [*range(shards)] * 4
+
+    def rest(count, state):
+        """What the ranks take at each step."""
+        for rank in range(count):
+            one = ResumableSampler(numbers, rank=rank, ranks=count, shards=shards)
+            one.load_state_dict(state)
+            drawn = list(one)
+            assert all(number % count == rank for number in drawn)
+            yield drawn
+
+    for count in (ranks, after):
+        state = ResumableSampler(numbers, seed=5, shuffle=shuffle, shards=shards).state_dict()
+        assert set(zip(*rest(count, state), strict=True)) == set(zip(*[iter(whole)] * count, strict=True))
+        left = list(zip(*rest(count, state | {"position": position}), strict=True))
+        assert len(left) == (len(whole) - position) // count
+        for step, drawn in enumerate(left):
+            begin = position + step * count
+            assert sorted(drawn) == sorted(whole[begin : begin + count])
+
+
+def test_shards_leave_out_other_samples_in_each_epoch():
+    own = sampler(count=11, shards=4)
+    left_out = [set(range(11)) - set(own) for _ in range(30)]
+    assert all(len(left) == 3 for left in left_out) and len(set.union(*left_out)) == 11 - 2
+
+
+@pytest.mark.parametrize("shards", [0, 12, 1.0, True])
+def test_shards_that_will_not_do(shards):
+    with pytest.raises(DataError, match=f"shards is {shards}; expected an integer from 1 to 11"):
+        sampler(shards=shards)
+
+
+def test_a_state_of_other_shards():
+    own, whole = sampler(shards=4), sampler()
+    for one, other in ((own, whole), (whole, own)):
+        with pytest.raises(DataError, match=r"the state is of [14] shards; expected [14]"):
+            one.load_state_dict(other.state_dict())
+
+
 @pytest.mark.parametrize(("rank", "ranks"), [(2, 2), (-1, 2), (0, 0), (True, 2), (0, 1.5)])
 def test_ranks_that_do_not_exist(rank, ranks):
     with pytest.raises(DataError, match="expected an integer from 0 to ranks - 1"):

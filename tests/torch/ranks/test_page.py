@@ -31,5 +31,5 @@ def test_example(tmp_path):
 def test_exceptions():
     table = PAGE.partition("## Errors\n")[2].partition("\n\n`RankError`")[0]
     names = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.M)))
-    assert len(names) == 6
+    assert len(names) == 7
     assert all(any(hasattr(module, name) for module in (host, torch, errors, checkpoint)) for name in names)

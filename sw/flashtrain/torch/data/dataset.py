@@ -1,6 +1,6 @@
 """`FlashDataset`: samples that the host appends to a stream once, and the core reads."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -27,6 +27,10 @@ class FlashDataset(Dataset[Any]):
     tuple, list or dictionary of them; all have the same shapes and dtypes. stream: where they go;
     append_port, read_port: by which they are appended and read.
 
+    rank, ranks: of several ranks, each with a device, this one has the samples `rank`, `rank + ranks`, and so
+    on. Lengths and numbers are those of the source; :class:`DataError` for a sample of another rank. A
+    :class:`ResumableSampler` of the data set draws only those that are here.
+
     Samples lie one behind the other. A batch reads the blocks that have some of its samples, each once, and
     consecutive ones together. It serves a `DataLoader` without workers: the device belongs to the process
     that opened it, and workers get :class:`flashtrain.host.ForeignProcess`.
@@ -35,8 +39,9 @@ class FlashDataset(Dataset[Any]):
 
     Members
     -------
-    nbytes: bytes of all samples.
+    nbytes: bytes of all samples that are here.
     sample_bytes: bytes of one.
+    rank, ranks: those of the constructor.
     """
 
     def __init__(
@@ -46,15 +51,19 @@ class FlashDataset(Dataset[Any]):
         stream: str = INPUTS,
         append_port: Port = Port.HOST,
         read_port: Port = Port.CORE,
+        rank: int = 0,
+        ranks: int = 1,
     ) -> None:
-        samples = _samples(source)
+        self.rank, self.ranks = require_rank(rank, ranks)
+        self._count = 0
+        samples = self._own(source)
         try:
             first = next(samples)
         except StopIteration:
-            raise DataError("the source has no samples; expected at least one") from None
+            expected = "at least one" if ranks == 1 else f"one for rank {rank} of {ranks}"
+            raise DataError(f"the source has {self._count or 'no'} samples; expected {expected}") from None
         self._layout = SampleLayout(first)
         self.sample_bytes = self._layout.nbytes
-        self._count = 0
         self._stored = StoredBytes(device, stream, append_port, read_port, self._encoded(first, samples))
 
     def __len__(self) -> int:
@@ -66,7 +75,7 @@ class FlashDataset(Dataset[Any]):
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         """The samples of these numbers, as a `DataLoader` asks for them; all are read at once."""
         size = self.sample_bytes
-        starts = [self._number(index) * size for index in indices]
+        starts = [self._place(index) * size for index in indices]
         return [
             self._layout.decode(record)
             for record in self._stored.read([(start, start + size) for start in starts])
@@ -81,23 +90,43 @@ class FlashDataset(Dataset[Any]):
         self._stored.drop()
         self._count = 0
 
-    def _number(self, index: int) -> int:
+    def _place(self, index: int) -> int:
+        """The place of a sample among those that are here."""
         number = int(index)
         if not -self._count <= number < self._count:
             raise IndexError(f"sample {number} of a data set of {self._count}")
-        return number % self._count
+        place, rank = divmod(number % self._count, self.ranks)
+        if rank != self.rank:
+            raise DataError(
+                f"sample {number % self._count} is that of rank {rank} of {self.ranks}; expected one of"
+                f" rank {self.rank}, whose samples the data set has"
+            )
+        return place
+
+    def _own(self, source: Any) -> Iterator[Any]:
+        """The samples of this rank; those of others are counted."""
+        for number, sample in enumerate(_samples(source, lambda number: number % self.ranks == self.rank)):
+            self._count = number + 1
+            if number % self.ranks == self.rank:
+                yield sample
 
     def _encoded(self, first: Any, rest: Iterator[Any]) -> Iterator[np.ndarray]:
         """The bytes of each sample."""
         record = np.empty(self.sample_bytes, np.uint8)
-        for sample in chain([first], rest):
-            self._layout.encode(self._count, sample, record)
-            self._count += 1
+        for place, sample in enumerate(chain([first], rest)):
+            self._layout.encode(self.rank + place * self.ranks, sample, record)
             yield record
 
 
-def _samples(source: Any) -> Iterator[Any]:
-    """The samples of a source, in order."""
+def require_rank(rank: Any, ranks: Any) -> tuple[int, int]:
+    """A rank and the number of all; :class:`DataError` for one that does not exist."""
+    if type(rank) is not int or type(ranks) is not int or not 0 <= rank < ranks:
+        raise DataError(f"rank is {rank!r} of {ranks!r}; expected an integer from 0 to ranks - 1")
+    return rank, ranks
+
+
+def _samples(source: Any, is_needed: Callable[[int], bool]) -> Iterator[Any]:
+    """The samples of a source, in order; anything in the place of one that is not needed."""
     if isinstance(source, Tensor | np.ndarray):
         if not source.ndim:
             raise DataError("the source is a tensor without dimensions; expected one with a row per sample")
@@ -116,7 +145,7 @@ def _samples(source: Any) -> Iterator[Any]:
             yield dict(zip(source, row, strict=True)) if isinstance(source, Mapping) else row
     elif hasattr(source, "__getitem__") and hasattr(source, "__len__"):
         # A map-style data set need not end an iteration.
-        yield from (source[index] for index in range(len(source)))
+        yield from (source[index] if is_needed(index) else None for index in range(len(source)))
     elif isinstance(source, Iterable):
         yield from source
     else:

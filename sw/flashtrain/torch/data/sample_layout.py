@@ -153,7 +153,7 @@ def _unlike(part: Field | Parts, value: Any, number: int) -> DataError:
         got = str(_described(part.name, value, 0))
     except DataError:
         got = f"a {type(value).__name__}"
-    return DataError(f"sample {number}{part.name} is {got}; expected {part}, as in sample 0")
+    return DataError(f"sample {number}{part.name} is {got}; expected {part}, as before")
 
 
 def _decoded(part: Field | Parts, record: np.ndarray) -> Any:

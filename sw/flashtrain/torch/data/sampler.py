@@ -8,6 +8,8 @@ from torch.utils.data import Sampler
 
 from flashtrain.training.errors import DataError, SeedError
 
+from .dataset import FlashDataset, require_rank
+
 
 class ResumableSampler(Sampler[int]):
     """All samples of `source` once an epoch, in an order that depends on `seed` and epoch alone.
@@ -18,9 +20,14 @@ class ResumableSampler(Sampler[int]):
     Loaders may draw samples long before the training takes them. So the place is counted where batches are
     taken: iterate over :meth:`batches`, or call :meth:`take` at each step of a trainer that iterates itself.
 
-    rank, ranks: of several ranks each has the samples `rank`, `rank + ranks`, and so on of one order, and as
-    many as the others. Up to `ranks - 1` samples at the end of an epoch are left out. Place and state are
-    those of all ranks, so another number of ranks goes on from them.
+    rank, ranks: of several ranks each has the places `rank`, `rank + ranks`, and so on of one order, and as
+    many as the others; by default those of a `FlashDataset`. Up to `ranks - 1` samples at the end of an epoch
+    are left out. Place and state are those of all ranks, so another number of ranks goes on from them.
+
+    shards: the sample in place p of the order is one of p, p + shards, and so on, for all p below `shards`.
+    So ranks whose number divides it draw samples from their own part of the source. By default it is the
+    number of ranks that a `FlashDataset` is divided among; numbers of ranks with a common multiple have the
+    same order with that. Up to `shards - 1` samples are left out of an epoch.
 
     Members
     -------
@@ -29,16 +36,22 @@ class ResumableSampler(Sampler[int]):
     """
 
     def __init__(
-        self, source: Sized, seed: int = 0, shuffle: bool = True, rank: int = 0, ranks: int = 1
+        self,
+        source: Sized,
+        seed: int = 0,
+        shuffle: bool = True,
+        rank: int | None = None,
+        ranks: int | None = None,
+        shards: int | None = None,
     ) -> None:
-        if type(rank) is not int or type(ranks) is not int or not 0 <= rank < ranks:
-            raise DataError(f"rank is {rank!r} of {ranks!r}; expected an integer from 0 to ranks - 1")
+        self._rank, self._ranks = _rank_of(source, rank, ranks)
+        self._count = len(source)
+        self._shards = _shards_of(source, shards)
+        self._length = self._count - self._count % self._shards  # of an epoch, on all ranks
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise SeedError(f"seed is {seed!r}; expected an integer of at least 0")
-        self._count = len(source)
         self._seed = seed
         self._shuffle = shuffle
-        self._rank, self._ranks = rank, ranks
         self.epoch = 0
         self.position = 0
         self._iterations = 0  # the number of the newest one
@@ -48,7 +61,7 @@ class ResumableSampler(Sampler[int]):
 
     def __len__(self) -> int:
         """The samples of a whole epoch, on this rank."""
-        return self._count // self._ranks
+        return self._length // self._ranks
 
     def __iter__(self) -> Iterator[int]:
         if not self._is_awaited:
@@ -57,8 +70,9 @@ class ResumableSampler(Sampler[int]):
         self._is_awaited = False
         self._iterations += 1
         own = self._iterations
-        left = (self._count - self.position) // self._ranks * self._ranks
-        for index in self._order()[self.position :][:left][self._rank :: self._ranks]:
+        left = (self._length - self.position) // self._ranks * self._ranks
+        first = (self._rank - self.position) % self._ranks
+        for index in self._order()[self.position :][:left][first :: self._ranks]:
             yield int(index)
             self._require_newest(own)
 
@@ -85,11 +99,11 @@ class ResumableSampler(Sampler[int]):
 
     def take(self, samples: int) -> None:
         """Count samples that the training takes now: those of a batch, of all processes that share it."""
-        self.position = min(self.position + samples, self._count)
+        self.position = min(self.position + samples, self._length)
         self._is_counted = True
 
     def state_dict(self) -> dict[str, Any]:
-        """Seed, epoch and position, for :meth:`load_state_dict` of a sampler of as many samples.
+        """Seed, epoch and position, for :meth:`load_state_dict` of a sampler of as many samples and shards.
 
         :class:`DataError` if samples were drawn and nobody counts which of them the training has taken.
         """
@@ -104,23 +118,33 @@ class ResumableSampler(Sampler[int]):
             "samples": self._count,
             "epoch": self.epoch,
             "position": self.position,
+            **({"shards": self._shards} if self._shards > 1 else {}),
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a saved state: the next iteration has the rest of its epoch.
 
-        :class:`DataError` for anything else than the state of a sampler of as many samples.
+        :class:`DataError` for anything else than the state of a sampler of as many samples and shards.
         """
-        expected = {"seed": int, "shuffle": bool, "samples": int, "epoch": int, "position": int}
-        given: dict[str, Any] = {name: state_dict.get(name) for name in expected}
+        expected = {
+            "seed": int,
+            "shuffle": bool,
+            "samples": int,
+            "epoch": int,
+            "position": int,
+            "shards": int,
+        }
+        given: dict[str, Any] = {name: ({"shards": 1} | dict(state_dict)).get(name) for name in expected}
         for name, kind in expected.items():
             if type(given[name]) is not kind or given[name] < 0:
                 wanted = f"{kind.__name__}, 0 or more"
                 raise DataError(f"{name} of the sampler's state is {given[name]!r}; expected {wanted}")
         if given["samples"] != self._count:
             raise DataError(f"the state is of {given['samples']} samples; expected {self._count}")
-        if given["position"] > self._count:
-            raise DataError(f"position {given['position']} in an epoch of {self._count} samples")
+        if given["shards"] != self._shards:
+            raise DataError(f"the state is of {given['shards']} shards; expected {self._shards}")
+        if given["position"] > self._length:
+            raise DataError(f"position {given['position']} in an epoch of {self._length} samples")
         self._seed, self._shuffle = given["seed"], given["shuffle"]
         self.epoch, self.position = given["epoch"], given["position"]
         self._iterations += 1
@@ -144,6 +168,32 @@ class ResumableSampler(Sampler[int]):
         self._begun = False
 
     def _order(self) -> np.ndarray:
+        """The numbers of an epoch's samples: of each shard in turn."""
         if not self._shuffle:
-            return np.arange(self._count)
-        return np.random.default_rng((self._seed, self.epoch)).permutation(self._count)
+            return np.arange(self._length)
+        random, rows = np.random.default_rng((self._seed, self.epoch)), self._length // self._shards
+        of_shards = [np.arange(shard, self._count, self._shards) for shard in range(self._shards)]
+        return np.stack([random.permutation(numbers)[:rows] for numbers in of_shards], 1).reshape(-1)
+
+
+def _rank_of(source: Sized, rank: int | None, ranks: int | None) -> tuple[int, int]:
+    """The rank that is given, or that of the data set, which has the samples of one rank only."""
+    own = (source.rank, source.ranks) if isinstance(source, FlashDataset) else (0, 1)
+    if rank is None and ranks is None:
+        return own
+    found = require_rank(0 if rank is None else rank, 1 if ranks is None else ranks)
+    if own[1] > 1 and found != own:
+        raise DataError(
+            f"rank is {found[0]} of {found[1]}; expected {own[0]} of {own[1]}, whose samples the data set has"
+        )
+    return found
+
+
+def _shards_of(source: Sized, shards: int | None) -> int:
+    ranks = source.ranks if isinstance(source, FlashDataset) else 1
+    if shards is None:
+        return ranks
+    if type(shards) is not int or not 1 <= shards <= max(1, len(source)) or shards % ranks:
+        multiple = "" if ranks == 1 else f", a multiple of the {ranks} ranks of the data set"
+        raise DataError(f"shards is {shards!r}; expected an integer from 1 to {len(source)}{multiple}")
+    return shards
