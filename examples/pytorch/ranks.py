@@ -3,8 +3,9 @@
     torchrun --nproc-per-node 2 examples/pytorch/ranks.py [steps] [--images FOLDER]
 
 It trains twice: in memory, and then with shards of weights and optimizer state on the dies of each rank, and
-activations on its flash. With a folder, the flash is kept there, and a run that was cut goes on. At the end
-the ranks save a checkpoint, and make one file of it. ranks.txt has the output of two ranks.
+its activations and its part of the samples on its flash. With a folder, the flash is kept there, and a run
+that was cut goes on. At the end the ranks save a checkpoint, and make one file of it. ranks.txt has the
+output of two ranks.
 """
 
 import warnings
@@ -27,7 +28,7 @@ from torch.utils.data import DataLoader
 from flashtrain.checkpoint import AppendedCheckpoints
 from flashtrain.cli.command import at_least_one
 from flashtrain.host import Device, StateMissing
-from flashtrain.torch import AdamW, OffloadActivations, ResumableSampler, open_rank_device
+from flashtrain.torch import AdamW, FlashDataset, OffloadActivations, ResumableSampler, open_rank_device
 from flashtrain.torch.checkpoint import FlashReader, FlashWriter, HostState, RankCheckpoints, consolidate
 
 BATCH = 4
@@ -39,10 +40,8 @@ def sharded(model: nn.Module) -> nn.Module:
     return model
 
 
-def loader_of(data: torch.Tensor) -> tuple[DataLoader, ResumableSampler]:
-    """The samples of this rank, in the same order for both trainings."""
-    sampler = ResumableSampler(data, seed=1, rank=dist.get_rank(), ranks=dist.get_world_size())
-    return DataLoader(data, BATCH, sampler=sampler), sampler
+def place() -> dict[str, int]:
+    return {"rank": dist.get_rank(), "ranks": dist.get_world_size()}
 
 
 def mean(loss: torch.Tensor) -> float:
@@ -55,8 +54,8 @@ def mean(loss: torch.Tensor) -> float:
 def train_in_memory(model: nn.Module, data: torch.Tensor) -> Iterator[float]:
     """The losses from the first step on."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    loader, sampler = loader_of(data)
-    for batch in sampler.batches(loader):
+    sampler = ResumableSampler(data, seed=1, **place(), shards=dist.get_world_size())
+    for batch in sampler.batches(DataLoader(data, BATCH, sampler=sampler)):
         loss = loss_of(model, batch.long())
         optimizer.zero_grad()
         loss.backward()
@@ -72,7 +71,9 @@ def train_on_flash(
         optimizer = AdamW(model.parameters(), lr=1e-3, device=device, recovered=True)
     except StateMissing:  # on all ranks
         optimizer = AdamW(model.parameters(), lr=1e-3, device=device)
-    loader, sampler = loader_of(data)
+    stored = FlashDataset(data, device, **place(), name="topics")
+    sampler = ResumableSampler(stored, seed=1)  # the same order
+    loader = DataLoader(stored, BATCH, sampler=sampler)
     host = HostState(sampler=sampler)
     optimizer.host_state = host.pack
     optimizer.resume(host.restore)

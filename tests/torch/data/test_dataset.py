@@ -1,20 +1,29 @@
 """`FlashDataset`: samples come back as they were, from their own blocks, through a `DataLoader`."""
 
 import pickle
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
-from flashtrain.host import ForeignProcess, FunctionalLink, StaleHandle, StreamFull, open_device
-from flashtrain.spec import Port, preset
+from flashtrain.host import (
+    ForeignProcess,
+    FunctionalLink,
+    JournalMissing,
+    StaleHandle,
+    StreamFull,
+    open_device,
+)
+from flashtrain.spec import NodeTable, Port, preset
 from flashtrain.spec.streams import UPDATE_NODE, Codec
 from flashtrain.torch import FlashDataset, ResumableSampler
 from flashtrain.torch.data import stored_bytes
 from flashtrain.training.errors import DataError
 from tests.torch.compare import bits
+
+BARE = NodeTable("bare", (UPDATE_NODE.named("inputs"),))
 
 
 class Pair(NamedTuple):
@@ -34,6 +43,20 @@ class Endless(Dataset):
 
     def __len__(self):
         return 5
+
+
+class Counted(Dataset):
+    """Rows, and the numbers of those that were asked for."""
+
+    def __init__(self, rows):
+        self.rows, self.calls = rows, []
+
+    def __getitem__(self, number):
+        self.calls.append(number)
+        return self.rows[number]
+
+    def __len__(self):
+        return len(self.rows)
 
 
 def equal(one, other):
@@ -230,6 +253,68 @@ def test_samples_of_other_ranks_are_not_made(device):
         FlashDataset(torch.arange(2), device, rank=2, ranks=3)
     with pytest.raises(DataError, match="rank is 3 of 3; expected an integer from 0 to ranks - 1"):
         FlashDataset(torch.arange(2), device, rank=3, ranks=3)
+
+
+def test_a_named_data_set_is_found_again(tmp_path, seed):
+    """By another process, of which nothing is left but the image: no sample is made, and none appended."""
+    rows = torch.randint(256, (1500, 26), dtype=torch.uint8)  # of several zones
+
+    for number in range(3):
+        source = Counted(rows)
+        with open_device("tiny", node=UPDATE_NODE, image=tmp_path / "flash.img") as device:
+            data = FlashDataset(source, device, rank=1, ranks=2, name="rows")
+            assert source.calls == (list(range(1, 1500, 2)) if number == 0 else [1])
+            assert (device.counters()["PAGES_APPENDED"] > 38) == (number == 0)
+            assert len(data) == 1500 and data.nbytes == 750 * 26 and len(data._stored.extents) > 1
+            indices = [1, *(1 + 2 * np.random.default_rng(seed).integers(750, size=40)), -1]
+            assert bits(torch.stack(data.__getitems__(indices))) == bits(rows[indices])
+
+
+def test_a_named_data_set_that_was_dropped_or_cut_is_stored_anew(device):
+    def cut():
+        yield from ROWS[:30]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        FlashDataset(cut(), device, name="rows")
+    for rows in (ROWS, ROWS + 1):
+        data = FlashDataset(rows, device, name="rows")
+        equal(data[39], rows[39])
+        again = FlashDataset((row for row in ROWS), device, name="rows")  # whose number is not known
+        equal(again[39], rows[39])
+        data.drop()
+        assert len(data) == 0 and device.stream("inputs", Port.HOST).note == b""
+
+
+def test_a_named_data_set_has_its_stream_for_itself(device):
+    stored = (
+        r"stream 'inputs' has the samples of rank 0 of 1 of 'rows', float32\[3, 7\] x 40; expected those of "
+    )
+    FlashDataset(ROWS, device, name="rows")
+    wanted: list[tuple[Any, dict[str, Any], str]] = [
+        (ROWS, {"name": "lines"}, "rank 0 of 1 of 'lines', float32"),
+        (ROWS, {"name": "rows", "rank": 1, "ranks": 2}, "rank 1 of 2 of 'rows'"),
+        (ROWS[:39], {"name": "rows"}, r".*float32\[3, 7\] x 39, or an empty stream"),
+        ((ROWS, ROWS), {"name": "rows"}, r".*tuple\(0: float32\[3, 7\], 1: float32\[3, 7\]\) x 40"),
+    ]
+    for source, options, message in wanted:
+        with pytest.raises(DataError, match=stored + message):
+            FlashDataset(source, device, **options)
+    stream = device.stream("inputs", Port.HOST)
+    stream.annotate(b"mine")
+    other_use = "stream 'inputs' has data of another use; expected an empty stream for the data set 'rows'"
+    with pytest.raises(DataError, match=other_use):
+        FlashDataset(ROWS, device, name="rows")
+    stream.reset()
+    stream.append(np.arange(3))
+    with pytest.raises(DataError, match=other_use):
+        FlashDataset(ROWS, device, name="rows")
+    names: tuple[Any, ...] = ("", 3)
+    for name in names:
+        with pytest.raises(DataError, match="expected a text, or None"):
+            FlashDataset(ROWS, device, name=name)
+    with open_device("tiny", node=BARE) as bare, pytest.raises(JournalMissing, match="a note for stream"):
+        FlashDataset(ROWS, bare, name="rows")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`FlashDataset`: samples that the host appends to a stream once, and the core reads."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -9,9 +10,11 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from flashtrain.host import Device
+from flashtrain.host.streams.stream import UNCHANGED_BY_RESET
 from flashtrain.spec import Port
 from flashtrain.training.errors import DataError
 
+from .data_note import DataNote, Stored
 from .sample_layout import SampleLayout
 from .stored_bytes import StoredBytes
 
@@ -30,6 +33,11 @@ class FlashDataset(Dataset[Any]):
     rank, ranks: of several ranks, each with a device, this one has the samples `rank`, `rank + ranks`, and so
     on. Lengths and numbers are those of the source; :class:`DataError` for a sample of another rank. A
     :class:`ResumableSampler` of the data set draws only those that are here.
+
+    name: of a data set that processes to come find again. It has the stream for itself, whose note says what
+    is there. With that note nothing is appended, and of `source` only the first sample is asked for, to
+    compare layouts. The samples of a process that ended early are stored anew. :class:`DataError` for a
+    stream with anything else, and :class:`flashtrain.host.JournalMissing` for one without notes.
 
     Samples lie one behind the other. A batch reads the blocks that have some of its samples, each once, and
     consecutive ones together. It serves a `DataLoader` without workers: the device belongs to the process
@@ -53,7 +61,10 @@ class FlashDataset(Dataset[Any]):
         read_port: Port = Port.CORE,
         rank: int = 0,
         ranks: int = 1,
+        name: str | None = None,
     ) -> None:
+        if name is not None and not (isinstance(name, str) and name):
+            raise DataError(f"name is {name!r}; expected a text, or None")
         self.rank, self.ranks = require_rank(rank, ranks)
         self._count = 0
         samples = self._own(source)
@@ -64,7 +75,13 @@ class FlashDataset(Dataset[Any]):
             raise DataError(f"the source has {self._count or 'no'} samples; expected {expected}") from None
         self._layout = SampleLayout(first)
         self.sample_bytes = self._layout.nbytes
-        self._stored = StoredBytes(device, stream, append_port, read_port, self._encoded(first, samples))
+        self._stored = StoredBytes(device, stream, append_port, read_port)
+        self._name = name
+        if name is None:
+            self._stored.append(self._encoded(first, samples))
+        else:
+            note = DataNote(name, self.rank, self.ranks, str(self._layout))
+            self._keep(note, _length(source), self._encoded(first, samples))
 
     def __len__(self) -> int:
         return self._count
@@ -87,7 +104,10 @@ class FlashDataset(Dataset[Any]):
 
     def drop(self) -> None:
         """Drop all samples from the stream; the data set is empty afterwards."""
-        self._stored.drop()
+        if self._name is None:
+            self._stored.drop()
+        else:
+            self._stored.writer.reset()
         self._count = 0
 
     def _place(self, index: int) -> int:
@@ -102,6 +122,26 @@ class FlashDataset(Dataset[Any]):
                 f" rank {self.rank}, whose samples the data set has"
             )
         return place
+
+    def _keep(self, note: DataNote, samples: int | None, records: Iterator[np.ndarray]) -> None:
+        """Attach the samples that the stream has, or store them in it. samples: of all ranks, if known."""
+        stream = self._stored.writer
+        found = DataNote.unpack(stream.note) if stream.note else None
+        if found is not None:
+            found.require_same(note, samples, stream.name)
+            if found.stored is not None:
+                self._count = found.stored.samples
+                return self._stored.attach(found.stored.nbytes, found.stored.extents)
+            stream.reset()
+        elif stream.note or any(zone.state not in UNCHANGED_BY_RESET for zone in stream.report()):
+            raise DataError(
+                f"stream {stream.name!r} has data of another use; expected an empty stream for the data set"
+                f" {note.name!r}"
+            )
+        stream.annotate(note.pack())
+        self._stored.append(records)
+        stored = Stored(self._count, self._stored.nbytes, self._stored.extents)
+        stream.annotate(replace(note, stored=stored).pack())
 
     def _own(self, source: Any) -> Iterator[Any]:
         """The samples of this rank; those of others are counted."""
@@ -123,6 +163,13 @@ def require_rank(rank: Any, ranks: Any) -> tuple[int, int]:
     if type(rank) is not int or type(ranks) is not int or not 0 <= rank < ranks:
         raise DataError(f"rank is {rank!r} of {ranks!r}; expected an integer from 0 to ranks - 1")
     return rank, ranks
+
+
+def _length(source: Any) -> int | None:
+    """The number of samples, if it can be known without them."""
+    if isinstance(source, tuple | Mapping):
+        source = next(iter(source.values() if isinstance(source, Mapping) else source))
+    return len(source) if hasattr(source, "__len__") else None
 
 
 def _samples(source: Any, is_needed: Callable[[int], bool]) -> Iterator[Any]:

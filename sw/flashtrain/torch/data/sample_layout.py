@@ -82,6 +82,9 @@ class SampleLayout:
         if not self.nbytes:
             raise DataError(f"a sample is {self._root}, of no bytes; expected some")
 
+    def __str__(self) -> str:
+        return _text(self._root)
+
     def encode(self, number: int, sample: Any, out: np.ndarray) -> None:
         """Write the bytes of a sample to `out`; number: of the sample, for messages."""
         for field, value in _fields(self._root, sample, number):
@@ -91,6 +94,14 @@ class SampleLayout:
     def decode(self, record: np.ndarray) -> Any:
         """The sample from its bytes, with memory of its own."""
         return _decoded(self._root, record)
+
+
+def _text(part: Field | Parts) -> str:
+    """A part with all that is in it."""
+    if isinstance(part, Field):
+        return str(part)
+    members = (f"{key!r}: {_text(member)}" for key, member in zip(part.keys, part.members, strict=True))
+    return f"{part.kind.__name__}({', '.join(members)})"
 
 
 def _described(name: str, value: Any, start: int) -> Field | Parts:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host import Device, Extent, Pending, StoredArray
+from flashtrain.host import Device, DeviceStream, Extent, Pending, StoredArray
+from flashtrain.host.streams.stored import join
 from flashtrain.spec import FlashtrainError, Port
 from flashtrain.spec.streams import Codec
 from flashtrain.training.errors import DataError
@@ -31,16 +32,14 @@ class Run(NamedTuple):
 class StoredBytes:
     """Bytes in a stream, in whole blocks one after the other.
 
-    `append_port` appends them, `read_port` reads them. A failed append leaves nothing behind.
+    `append_port` appends them, `read_port` reads them. :meth:`append` or :meth:`attach` is the first call.
 
     Members
     -------
     nbytes: all of them, without the padding of the last block.
     """
 
-    def __init__(
-        self, device: Device, stream: str, append_port: Port, read_port: Port, parts: Iterable[Bytes]
-    ) -> None:
+    def __init__(self, device: Device, stream: str, append_port: Port, read_port: Port) -> None:
         self._device = device
         self._writer = device.stream(stream, append_port)
         self._reader = device.stream(stream, read_port)
@@ -52,7 +51,41 @@ class StoredBytes:
         self.nbytes = 0
         self._piece_blocks = max(LEAST_BLOCKS, device.config.geometry.superpage)
         self._pieces: list[StoredArray] = []
-        self._append(parts)
+
+    @property
+    def writer(self) -> DeviceStream:
+        """The stream by the port that appends."""
+        return self._writer
+
+    @property
+    def extents(self) -> tuple[Extent, ...]:
+        """The blocks of all bytes, in their order."""
+        every = (extent for piece in self._pieces for extent in piece.extents)
+        return join(every, self._reader.zone_size)
+
+    def append(self, parts: Iterable[Bytes]) -> None:
+        """Append the bytes of all parts; after an exception nothing is left behind."""
+        pendings: list[Pending[StoredArray]] = []
+        try:
+            for piece in _pieces(parts, self._piece_blocks * self.block_bytes):
+                pendings.append(self._writer.append_async(piece))
+                self.nbytes += len(piece)
+            self._pieces = self._device.wait(pendings)
+        except BaseException:
+            for pending in pendings:
+                with suppress(FlashtrainError):
+                    self._writer.drop(pending.result())
+            raise
+
+    def attach(self, nbytes: int, extents: Sequence[Extent]) -> None:
+        """Have the bytes that these blocks of the stream hold."""
+        size, blocks = self.block_bytes, sum(extent.blocks for extent in extents)
+        whole = self._reader.stored_at(extents, (blocks * size,), np.uint8)
+        for first in range(0, blocks, self._piece_blocks):
+            taken = min(self._piece_blocks, blocks - first)
+            part = _extents_of(whole, first, taken)
+            self._pieces.append(self._reader.stored_at(part, (taken * size,), np.uint8))
+        self.nbytes = nbytes
 
     @property
     def block_bytes(self) -> int:
@@ -84,19 +117,6 @@ class StoredBytes:
         self._pieces = []
 
     # Implementation.
-
-    def _append(self, parts: Iterable[Bytes]) -> None:
-        pendings: list[Pending[StoredArray]] = []
-        try:
-            for piece in _pieces(parts, self._piece_blocks * self.block_bytes):
-                pendings.append(self._writer.append_async(piece))
-                self.nbytes += len(piece)
-            self._pieces = self._device.wait(pendings)
-        except BaseException:
-            for pending in pendings:
-                with suppress(FlashtrainError):
-                    self._writer.drop(pending.result())
-            raise
 
     def _reads(self, runs: Iterable[Run], out: Bytes) -> list[Pending[NDArray]]:
         """Begin to read runs, one behind the other in `out`: a read for each generation of their pieces."""
