@@ -2,9 +2,9 @@
 
     torchrun --nproc-per-node 2 examples/pytorch/ranks.py [steps] [--images FOLDER]
 
-It trains twice: in memory, and then with shards of weights and optimizer state on the dies of each rank, and
-its activations and its part of the samples on its flash. With a folder, the flash is kept there, and a run
-that was cut goes on. At the end the ranks save a checkpoint, and make one file of it. ranks.txt has the
+It trains twice: in memory, and then with shards of weights and optimizer state on the dies of each rank. Its
+activations and its part of the samples are on the flash, too. With a folder, the flash is kept there, and a
+run that was cut goes on. At the end the ranks save a checkpoint, and make one file of it. ranks.txt has the
 output of two ranks.
 """
 
