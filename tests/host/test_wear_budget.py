@@ -113,6 +113,25 @@ def test_over_the_budget_appends_are_refused_before_they_are_sent(device, clock)
     device.shutdown()
 
 
+def test_the_catalogue_is_as_before(clock):
+    with open_device(TINY, node="store", wear_budget=budget(clock, days=1e6)) as device:
+        device.catalog["kept"] = np.arange(300)
+        device.catalog["old"] = np.arange(3)
+        for number in range(40):
+            device.catalog["often"] = np.arange(1000) + number
+        clock.now += 2 * HOUR
+        with pytest.raises(WearBudgetExceeded):
+            device.catalog["new"] = np.arange(5)
+        with pytest.raises(WearBudgetExceeded):
+            del device.catalog["old"]
+        assert set(device.catalog) == {"kept", "old", "often"}
+        assert np.array_equal(device.catalog["kept"], np.arange(300))
+        device.wear_budget = None
+        device.catalog["new"] = np.arange(5)
+        del device.catalog["old"]
+        assert set(device.catalog) == {"kept", "new", "often"}
+
+
 def test_a_pause_or_another_budget_lets_it_go_on(device, clock):
     stream = device.stream("inputs", Port.HOST)
     for end in ("pause", "budget"):
