@@ -22,7 +22,14 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
 from flashtrain.checkpoint import CheckpointError, PinEveryCommit
-from flashtrain.host import FunctionalLink, OptimizerState, StateMissing, open_device
+from flashtrain.host import (
+    FunctionalLink,
+    OptimizerState,
+    OverBudget,
+    StateMissing,
+    WearBudget,
+    open_device,
+)
 from flashtrain.numerics import Totals
 from flashtrain.spec import FlashtrainError, NodeTable, preset
 from flashtrain.spec.optimizer import GradientFormat
@@ -440,8 +447,15 @@ def refusals(rank, count, folder):
     shutil.copy(f"{folder}/own{rank}.img", f"{folder}/old{rank}.img")
     with opened("own{rank}") as device:
         optimizer = AdamW(model.parameters(), device=device, recovered=True)
+        now = [0.0]
+        if odd:
+            device.wear_budget = WearBudget(1e9, OverBudget.REFUSE, window_seconds=1.0, clock=lambda: now[0])
         for step in range(3):
             backward(model, step, rank)
+            if step == 2:
+                now[0] = 2.0
+                said["wear"] = message(optimizer.step)
+                device.wear_budget = None
             optimizer.step()
     for name, image in (("swapped", f"own{1 - rank}"), ("generation", f"old{rank}" if odd else f"own{rank}")):
         dist.barrier()  # the other rank has closed it

@@ -21,6 +21,7 @@ SAID = {
     "one device": r"RankError: rank [01]: ImageLocked: .*same\.img: another device has it open; expected .*",
     "no checkpoint": "RankError: all ranks: NoCheckpoint: no generation is pinned as checkpoint .*",
     "gradient": "RankError: rank 1: HyperparameterError: learning_rate is -1.0; expected .*",
+    "wear": r"RankError: rank 1: WearBudgetExceeded: \d+ of 50,000 program/erase cycles are used; at .*",
     "swapped": "RankError: rank 0: StateMissing: the dies hold the state of rank 1 of 2; expected rank 0 .*",
     "generation": r"StateMissing: the ranks hold no common generation \(rank 0: generation 5 of run \w+, .*",
 }
