@@ -116,24 +116,24 @@ class WearGate:
     """The gate that appends and updates pass: it holds them against the budget of the device.
 
     node, read: the streams of the device, and the erases of each of its zones.
+
+    Members
+    -------
+    budget: that of :meth:`keep`.
     """
 
     def __init__(self, node: NodeTable, read: Callable[[], Sequence[int]]) -> None:
         self._endurance = min(stream.retention.endurance for stream in node.streams)
         self._read = read
-        self._budget: WearBudget | None = None
+        self.budget: WearBudget | None = None
         self._clock: Callable[[], float] = float
         self._looks: deque[_Look] = deque()
         self._over: str | None = None
         self._admitted = _Depth()
 
-    @property
-    def budget(self) -> WearBudget | None:
-        return self._budget
-
     def keep(self, budget: WearBudget | None, clock: Callable[[], float]) -> None:
         """Hold appends and updates against `budget` from now on, or against none."""
-        self._budget, self._clock = budget, clock
+        self.budget, self._clock = budget, clock
         self.restart()
 
     def restart(self) -> None:
@@ -152,7 +152,7 @@ class WearGate:
 
     def admit(self) -> None:
         """Let an operation pass, with a :class:`WearWarning` or not; or raise :class:`WearBudgetExceeded`."""
-        budget = self._budget
+        budget = self.budget
         if budget is None or self._admitted.depth:
             return
         now = self._now()
@@ -164,7 +164,7 @@ class WearGate:
 
     def report(self) -> WearReport:
         """The wear at present."""
-        wear, budget = self._read(), self._budget
+        wear, budget = self._read(), self.budget
         if budget is None:
             return WearReport(max(wear), self._endurance)
         return self._report(_Look(self._now(), wear), budget)

@@ -92,7 +92,7 @@ class Dispatcher:
     """Submits requests to the queue pairs, and collects their completions.
 
     The phase bits in memory mark new completions; the Link waits only while there are none. The thread that
-    uses the device holds `lock`. Appends and updates pass `wear` before they change anything.
+    uses the device holds `lock`.
     """
 
     def __init__(
@@ -112,6 +112,11 @@ class Dispatcher:
     @property
     def in_flight(self) -> tuple[Request, ...]:
         return (*self._requests.values(), *(request for held in self._held.values() for request in held))
+
+    def admit(self) -> None:
+        """Hold an append or an update against the wear budget, before it changes anything."""
+        if self.wear.budget is not None:
+            self.wear.admit()
 
     def submit(self, requests: Sequence[Request]) -> None:
         """Queue commands in this order; waits for room in a full queue.

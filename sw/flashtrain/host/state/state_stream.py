@@ -122,7 +122,7 @@ class StateStream(DeviceStream):
     @serialised
     def admit(self) -> None:
         """Hold an operation against the device's wear budget, before its first command."""
-        self._dispatcher.wear.admit()
+        self._dispatcher.admit()
 
     def admitted(self) -> AbstractContextManager[None]:
         """The time in which appends belong to an operation that was admitted."""

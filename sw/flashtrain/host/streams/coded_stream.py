@@ -34,7 +34,7 @@ class CodedStream(DeviceStream):
     @serialised
     def append_async(self, array: NDArray) -> Pending[StoredArray]:
         array = contiguous(storable(array))
-        self._dispatcher.wear.admit()
+        self._dispatcher.admit()
         exact = self._is_exact(array.dtype)
         pieces, now = self._plan(blocks_of(array.nbytes, self._block_bytes), exact)
         generations: dict[int, int] = {}

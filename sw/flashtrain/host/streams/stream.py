@@ -127,7 +127,7 @@ class DeviceStream:
         buffer (`Device.buffer`) is not copied, and must not change until the operation is done.
         """
         array = storable(array)
-        self._dispatcher.wear.admit()
+        self._dispatcher.admit()
         extents = self._reserve(blocks_of(array.nbytes, self._block_bytes))
         array = contiguous(array)
         pieces = [piece for extent in extents for piece in self._split(extent)]
@@ -146,7 +146,7 @@ class DeviceStream:
     def write_async(self, lba: int, array: NDArray) -> Pending[StoredArray]:
         """As :meth:`write`, without waiting for the device; the next write of this port begins behind it."""
         array = contiguous(storable(array))
-        self._dispatcher.wear.admit()
+        self._dispatcher.admit()
         self._space.forget()
         extent = Extent(self._block_address(lba), blocks_of(array.nbytes, self._block_bytes))
         return self._write(Opcode.WRITE, array, self._split(extent))
