@@ -3,14 +3,14 @@
 import torch
 
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
-from flashtrain.torch.optimizers.cell import made, refined
+from flashtrain.torch.optimizers.cell import Kind, made, refined
 from flashtrain.torch.optimizers.formats import Formats
 
 A, B, C, D = (torch.zeros(number) for number in (1, 2, 3, 4))
 
 
 def kind_of(parameter):
-    return Formats.of(parameter.dtype, None, None), True
+    return Kind(Formats.of(parameter.dtype, None, None))
 
 
 def content(cells):
@@ -24,7 +24,7 @@ def test_as_few_as_possible_at_first():
     assert content(made([[A, B, C]], lambda p: len(p) % 2, kind_of)) == [(0, [1, 3], 1), (0, [2], 0)]
     half = torch.zeros(4).bfloat16()
     assert content(made([[A, half]], lambda _: 0, kind_of)) == [(0, [1], 0), (0, [4], 0)]
-    counted = made([[A, B, C]], lambda _: 0, lambda p: (kind_of(p)[0], p is not B))
+    counted = made([[A, B, C]], lambda _: 0, lambda p: Kind(kind_of(p).formats, p is not B))
     assert content(counted) == [(0, [1, 3], 0), (0, [2], 0)]
 
 

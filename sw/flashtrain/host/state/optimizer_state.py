@@ -29,7 +29,7 @@ from flashtrain.spec.update import WORD_BYTES
 from .state_renewal import StateRenewal
 from .state_stream import StateStream
 from .state_update import Attempt, GroupCopies, GroupStatistics, StateUpdate
-from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
+from .tensor_group import PlacedGroup, StoredTensor, TensorGroup, Tensors, place
 from .tiling import Pages, TileLayout, split_tensors
 
 ATTEMPTS = 4
@@ -131,7 +131,7 @@ class OptimizerState:
         for placed in self._placed:
             self._require_array(placed, array)
         stream = self._stream_of(self.current if generation is None else generation)
-        return [self._read_group(stream, placed, ARRAYS.index(array)) for placed in self._placed]
+        return [self._read_group(stream, placed, placed.number_of(array)) for placed in self._placed]
 
     def read_group(
         self, array: Input, group: int, generation: Generation | None = None
@@ -140,7 +140,7 @@ class OptimizerState:
         placed = self._placed[group]
         self._require_array(placed, array)
         stream = self._stream_of(self.current if generation is None else generation)
-        return self._read_group(stream, placed, ARRAYS.index(array))
+        return self._read_group(stream, placed, placed.number_of(array))
 
     def read_tensor(
         self, array: Input, group: int, tensor: int, generation: Generation | None = None
@@ -160,7 +160,7 @@ class OptimizerState:
         placed = self._placed[group]
         self._require_array(placed, array)
         stream = self._stream_of(self.current if generation is None else generation)
-        place, number = placed.tensor(tensor), ARRAYS.index(array)
+        place, number = placed.tensor(tensor), placed.number_of(array)
         pages = self._pages_of(stream, place.first_row, place.layout, number)
         return StoredTensor(stream.name, pages, place, number)
 

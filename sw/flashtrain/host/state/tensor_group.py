@@ -35,22 +35,27 @@ class TensorGroup:
     - shapes: the shapes of the tensors.
     - gradient_format: the format of the gradients.
     - copy_format: the format of the copies of the new weights.
+    - holds: the arrays that take the places of w, m and v in its tiles, by default w, m and v themselves. So
+      an optimizer can keep arrays apart, each with updates that program nothing else.
     """
 
     code: OptimizerCode
     shapes: tuple[Shape, ...]
     gradient_format: GradientFormat = GradientFormat.FP32
     copy_format: CopyFormat = CopyFormat.NONE
+    holds: tuple[Input, ...] | None = None
 
     def __post_init__(self) -> None:
         require(len(self.shapes) > 0, "group.shapes", self.shapes, "at least one tensor")
         for shape in self.shapes:
             nbytes_of(shape, np.dtype(np.float32))
+        count = len(PROGRAMS[self.code].outputs)
+        require(len(self.arrays) == count, "group.holds", self.holds, f"{count} arrays of {self.code.name}")
 
     @property
     def arrays(self) -> tuple[Input, ...]:
-        """The arrays of a parameter: W, and M and V as far as the optimizer has them."""
-        return ARRAYS[: len(PROGRAMS[self.code].outputs)]
+        """The arrays of a parameter: what it `holds`, or W, and M and V as far as the optimizer has them."""
+        return ARRAYS[: len(PROGRAMS[self.code].outputs)] if self.holds is None else self.holds
 
     def layout(self, geometry: Geometry) -> TileLayout:
         tile = Tile.of(geometry, self.code, self.gradient_format, self.copy_format)
@@ -102,6 +107,10 @@ class PlacedGroup:
     group: TensorGroup
     layout: TileLayout
     first_row: int
+
+    def number_of(self, array: Input) -> int:
+        """The number of one of its arrays in the tile."""
+        return self.group.arrays.index(array)
 
     def state_pages(self, given: Mapping[Input, Sequence[Tensors] | None]) -> Pages:
         """Pages of state from the tensors of all groups; zeros for arrays that are not given."""

@@ -2,6 +2,7 @@
 
 from .adam import Adam, AdamW
 from .die_optimizer import DieOptimizer
+from .muon import Muon
 from .sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer"]
+__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer", "Muon"]

@@ -15,8 +15,16 @@ from flashtrain.training import optimizers
 from flashtrain.training.commits import PLAIN, Commits
 
 from .die_optimizer import DieOptimizer
+from .group_step import GroupStep, StateNames, WholeStep
 
 _REFUSED = ("amsgrad", "foreach", "capturable", "differentiable", "fused")
+
+
+def adam_step(kind: type[optimizers.Adam], group: Mapping[str, Any]) -> GroupStep:
+    """The step of `kind` with the options of a group."""
+    beta1, beta2 = group["betas"]
+    lr, epsilon, decay = float(group["lr"]), float(group["eps"]), float(group["weight_decay"])
+    return WholeStep(kind(lr, float(beta1), float(beta2), epsilon, decay))
 
 
 class Adam(DieOptimizer):
@@ -25,8 +33,7 @@ class Adam(DieOptimizer):
     amsgrad, foreach, fused, capturable and differentiable are refused unless they are as by default.
     """
 
-    names = {Input.M: "exp_avg", Input.V: "exp_avg_sq"}
-    counted = True
+    names = StateNames({Input.M: "exp_avg", Input.V: "exp_avg_sq"}, counted=True)
     hyperparameters = ("lr", "betas", "eps", "weight_decay")
 
     def __init__(
@@ -81,13 +88,9 @@ class Adam(DieOptimizer):
             group,
         )
 
-    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
+    def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:
         self.refuse(number, {name: group[name] for name in _REFUSED})
-        kind = optimizers.AdamW if group["decoupled_weight_decay"] else optimizers.Adam
-        beta1, beta2 = group["betas"]
-        return kind(
-            float(group["lr"]), float(beta1), float(beta2), float(group["eps"]), float(group["weight_decay"])
-        )
+        return adam_step(optimizers.AdamW if group["decoupled_weight_decay"] else optimizers.Adam, group)
 
 
 class AdamW(Adam):
@@ -124,6 +127,6 @@ class AdamW(Adam):
             max_norm=max_norm, recovered=recovered, commits=commits, group=group,
         )  # fmt: skip
 
-    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
+    def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:
         # Dictionaries of older versions of PyTorch do not have the option.
-        return super().optimizer_of(number, {**group, "decoupled_weight_decay": True})
+        return super().step_of(number, {**group, "decoupled_weight_decay": True})

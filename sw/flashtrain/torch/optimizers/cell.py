@@ -2,25 +2,38 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from torch import Tensor
 
 from flashtrain.host import TensorGroup
-from flashtrain.host.state.tensor_group import ARRAYS
-from flashtrain.spec.optimizer import PROGRAMS, Input, OptimizerCode
 from flashtrain.torch.ranks.shards import shard
 
 from .formats import Formats
+from .group_step import Region
 
 K = TypeVar("K")
-KindOf = Callable[[Tensor], tuple[Formats, bool]]
-"""The formats of a parameter, and whether its gradients count on this rank."""
+
+
+class Kind(NamedTuple):
+    """What all parameters of a cell share.
+
+    - formats: of gradients and copies.
+    - counts: whether the gradients count on this rank.
+    - rate_factor: the factor of the learning rate that is the parameter's own.
+    """
+
+    formats: Formats
+    counts: bool = True
+    rate_factor: float = 1.0
+
+
+KindOf = Callable[[Tensor], Kind]
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """Parameters of one group with the same formats and the same number of steps.
+    """Parameters of one group with the same kind and the same number of steps.
 
     Of distributed parameters the dies hold the shards of this rank.
 
@@ -37,23 +50,21 @@ class Cell:
     formats: Formats
     steps: int = 0
 
-    def tensors(self, code: OptimizerCode) -> TensorGroup:
-        """The cell as a group of tensors on the dies, with the state of this optimizer."""
+    def tensors(self, regions: Sequence[Region]) -> tuple[TensorGroup, ...]:
+        """The cell on the dies: a group of tensors for each region."""
         shapes = tuple(tuple(shard(parameter).shape) for parameter in self.parameters)
-        return TensorGroup(code, shapes, self.formats.gradient, self.formats.copy)
-
-
-def used(code: OptimizerCode) -> tuple[Input, ...]:
-    """The arrays that this optimizer uses."""
-    return ARRAYS[: len(PROGRAMS[code].outputs)]
+        return tuple(
+            TensorGroup(one.code, shapes, one.formats.gradient, one.formats.copy, one.arrays)
+            for one in regions
+        )
 
 
 def made(groups: Sequence[Iterable[Tensor]], steps: Callable[[Tensor], int], kind_of: KindOf) -> list[Cell]:
     """The fewest cells of these parameters."""
     return [
-        Cell(number, tuple(members), formats, taken)
+        Cell(number, tuple(members), kind.formats, taken)
         for number, group in enumerate(groups)
-        for ((formats, _), taken), members in _by(group, lambda p: (kind_of(p), steps(p)))
+        for (kind, taken), members in _by(group, lambda p: (kind_of(p), steps(p)))
     ]
 
 
@@ -77,9 +88,9 @@ def refined(
     fine = []
     for cell in cells:
         parts = _by(cell.parameters, lambda p: (number_of.get(p), p in stepping, kind_of(p)))
-        for (number, steps_now, (formats, _)), members in parts:
+        for (number, steps_now, kind), members in parts:
             if number is not None and (steps_now or cell.steps):
-                fine.append(replace(cell, group=number, parameters=tuple(members), formats=formats))
+                fine.append(replace(cell, group=number, parameters=tuple(members), formats=kind.formats))
     placed = {parameter for cell in fine for parameter in cell.parameters}
     new = [[p for p in group if p in stepping and p not in placed] for group in groups]
     return sorted([*fine, *made(new, lambda _: 0, kind_of)], key=lambda cell: cell.group)

@@ -26,10 +26,10 @@ _OPTIONS = (type(None), bool, int, float, str)
 
 
 class CellNote(NamedTuple):
-    """A cell; `parameters`: numbers of its parameters, counted through all groups."""
+    """A cell; `codes`: of its regions; `parameters`: numbers of them, counted through all groups."""
 
     group: int
-    code: OptimizerCode
+    codes: tuple[OptimizerCode, ...]
     formats: Formats
     steps: int
     parameters: tuple[int, ...]
@@ -64,26 +64,30 @@ class CommitNote:
         cls,
         param_groups: Sequence[Mapping[str, Any]],
         cells: Sequence[Cell],
-        tensors: Sequence[TensorGroup],
+        tensors: Sequence[Sequence[TensorGroup]],
         stepped: bool,
         host: bytes,
         place: RankPlace | None,
     ) -> "CommitNote":
-        """The note of these cells, of a step or before any. tensors: each cell on the dies."""
+        """The note of these cells, of a step or before any. tensors: the regions of each cell on the dies."""
         numbers = {p: number for number, p in enumerate(members_of(param_groups))}
         noted = tuple(
             CellNote(
-                cell.group, group.code, cell.formats, cell.steps, tuple(numbers[p] for p in cell.parameters)
+                cell.group,
+                tuple(region.code for region in regions),
+                cell.formats,
+                cell.steps,
+                tuple(numbers[p] for p in cell.parameters),
             )
-            for cell, group in zip(cells, tensors, strict=True)
+            for cell, regions in zip(cells, tensors, strict=True)
         )
         options = [_plain_options(group) for group in param_groups] if stepped else None
         return cls(noted, _checksum(param_groups), options, host, place)
 
     def pack(self) -> bytes:
         cells = [
-            [cell.group, int(cell.code), int(cell.formats.gradient), int(cell.formats.copy), cell.steps,
-             [list(run) for run in _runs(cell.parameters)]]
+            [cell.group, _packed_codes(cell.codes), int(cell.formats.gradient), int(cell.formats.copy),
+             cell.steps, [list(run) for run in _runs(cell.parameters)]]
             for cell in self.cells
         ]  # fmt: skip
         place = [] if self.place is None else [list(self.place)]
@@ -159,9 +163,20 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
             begin = end
 
 
+def _packed_codes(codes: Sequence[OptimizerCode]) -> int | list[int]:
+    """The codes of a cell's regions; of one region its code itself, as in notes before there were several."""
+    return int(codes[0]) if len(codes) == 1 else [int(code) for code in codes]
+
+
 def _cell_note(
-    group: int, code: int, gradient: int, copy: int, steps: int, runs: Sequence[tuple[int, int]]
+    group: int,
+    codes: int | Sequence[int],
+    gradient: int,
+    copy: int,
+    steps: int,
+    runs: Sequence[tuple[int, int]],
 ) -> CellNote:
     formats = Formats(GradientFormat(gradient), CopyFormat(copy))
     numbers = tuple(number for first, count in runs for number in range(first, first + count))
-    return CellNote(group, OptimizerCode(code), formats, steps, numbers)
+    of_regions = (codes,) if isinstance(codes, int) else codes
+    return CellNote(group, tuple(OptimizerCode(code) for code in of_regions), formats, steps, numbers)

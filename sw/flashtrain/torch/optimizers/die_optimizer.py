@@ -24,13 +24,13 @@ from flashtrain.torch.tensor_names import described
 from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.die_step import GradientReport, norm_limit
 from flashtrain.training.errors import ParameterError
-from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.parameters import require_separate
 
-from .cell import Cell, made, refined, used
+from .cell import Cell, Kind, KindOf, groups_of, made, refined
 from .commit_note import CommitNote, members_of
 from .die_state import DieState
 from .formats import Formats, checksum
+from .group_step import GroupStep, StateNames, used
 from .loaded_state import LoadedState
 from .parameter_check import check_gradient, check_parameter, name_of
 from .state_view import ShownTensors, StateView, with_own_entries
@@ -78,11 +78,8 @@ class DieOptimizer(torch.optim.Optimizer):
 
     _step_supports_amp_scaling = True
 
-    names: Mapping[Input, str]
-    """PyTorch's names of the arrays of state."""
-
-    counted: bool
-    """Whether the state of a parameter has `step`."""
+    names: StateNames
+    """PyTorch's names of the state of a parameter."""
 
     hyperparameters: tuple[str, ...]
     """Names of what each group of a state dictionary must have."""
@@ -127,7 +124,8 @@ class DieOptimizer(torch.optim.Optimizer):
             self._attach()
         else:
             trained = {p for p in self._members() if p.requires_grad}
-            self._ranks.agreed(lambda: self._dies.store(self._refined(trained), self._optimizers(), {}, 0))
+            steps = self._steps()
+            self._ranks.agreed(lambda: self._dies.store(self._refined(trained, steps), steps, {}, 0))
         plain = [checksum(p) for p in self._members() if not is_distributed(p)]
         self._ranks.require_equal(
             {"plain parameters with the checksum": crc32(repr(plain).encode())}, _REPLICAS
@@ -135,9 +133,13 @@ class DieOptimizer(torch.optim.Optimizer):
 
     # For the kinds of optimizers.
 
-    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> Optimizer:
+    def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:
         """The step of a group; :class:`ParameterError` for an option that the dies do not have."""
         raise NotImplementedError
+
+    def names_of(self, group: Mapping[str, Any]) -> StateNames:
+        """PyTorch's names of the state of the parameters of a group."""
+        return self.names
 
     @property
     def stores(self) -> int:
@@ -201,7 +203,7 @@ class DieOptimizer(torch.optim.Optimizer):
     @property
     def state(self) -> StateView:
         """The state on the dies, read on access; writes to it are refused, at the next step at the latest."""
-        return StateView(self._dies, self.names, self.counted, self._shown)
+        return StateView(self._dies, [self.names_of(group) for group in self.param_groups], self._shown)
 
     @state.setter
     def state(self, value: Mapping[Tensor, Any]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -219,7 +221,7 @@ class DieOptimizer(torch.optim.Optimizer):
             for index, parameter in enumerate(group["params"]):
                 check_parameter(name_of(group, number, index), parameter, self._formats[1])
                 check_placement(name_of(group, number, index), parameter, self._ranks.count)
-            self.optimizer_of(number, group)
+            self.step_of(number, group)
             shards = [shard(p).detach() for p in self._members()]
             hosted = [p for p in shards if p.device.type == "cpu" and p.numel()]
             require_separate([p.view(_INTEGERS[p.element_size()]).numpy() for p in hosted])
@@ -310,12 +312,13 @@ class DieOptimizer(torch.optim.Optimizer):
         """Take a step; None if there is none to take. Of several ranks each takes it with its shards."""
         if not gradients and self._ranks.count == 1:
             return None
-        optimizers = self._optimizers()
-        if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, optimizers):
-            self._dies.rearrange(self._refined(gradients), optimizers)
-        negated = [bool(group["maximize"]) for group in self.param_groups]
+        steps = self._steps()
+        kind_of = self._kind_of(steps)
+        if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, steps, kind_of):
+            self._dies.rearrange(self._refined(gradients, steps), steps)
+        negated = [bool(group.get("maximize")) for group in self.param_groups]
         return self._dies.step(
-            gradients, negated, optimizers, unscale, self.max_norm, self.host_state(), agreement
+            gradients, negated, steps, unscale, self.max_norm, self.host_state(), agreement
         )
 
     def _facts(self, device: Device) -> dict[str, object]:
@@ -335,7 +338,12 @@ class DieOptimizer(torch.optim.Optimizer):
         return members_of(self.param_groups)
 
     def _note_of(
-        self, cells: Sequence[Cell], tensors: Sequence[TensorGroup], stepped: bool, host: bytes, ahead: int
+        self,
+        cells: Sequence[Cell],
+        tensors: Sequence[Sequence[TensorGroup]],
+        stepped: bool,
+        host: bytes,
+        ahead: int,
     ) -> bytes:
         place = self._ranks.place(ahead)
         return CommitNote.of(self.param_groups, cells, tensors, stepped, host, place).pack()
@@ -374,33 +382,43 @@ class DieOptimizer(torch.optim.Optimizer):
 
     def _attach_to(self, note: CommitNote, raw: bytes) -> None:
         note.require_model(self.param_groups)
-        optimizers, members, cells, tensors = self._optimizers(), self._members(), [], []
+        steps, members, cells, tensors = self._steps(), self._members(), [], []
         for noted in note.cells:
             cell = noted.cell(members)
-            optimizer = optimizers[cell.group]
-            if used(optimizer.code) != used(noted.code):
-                kinds = noted.code.name, optimizer.name
+            step = steps[cell.group]
+            if [len(arrays) for arrays in step.layout] != [len(used(code)) for code in noted.codes]:
+                found = " and ".join(code.name for code in noted.codes)
                 raise ParameterError(
-                    f"group {cell.group} has state of {kinds[0]} on the dies; {kinds[1]} differs"
+                    f"group {cell.group} has state of {found} on the dies; {step.name} differs"
                 )
-            if any(self._kind_of(p)[0] != cell.formats for p in cell.parameters):
+            if any(self._formats_of(p) != cell.formats for p in cell.parameters):
                 raise ParameterError(f"group {cell.group} has {cell.formats} on the dies; expected the same")
             cells.append(cell)
-            tensors.append(cell.tensors(noted.code))
+            tensors.append(cell.tensors(step.regions(cell.formats)))
         self._dies.attach(cells, tensors, _host_of(note), raw)
         self._recovered = note
 
-    def _optimizers(self) -> list[Optimizer]:
-        return [self.optimizer_of(number, group) for number, group in enumerate(self.param_groups)]
+    def _steps(self) -> list[GroupStep]:
+        return [self.step_of(number, group) for number, group in enumerate(self.param_groups)]
 
-    def _kind_of(self, parameter: Tensor) -> tuple[Formats, bool]:
-        return Formats.of(parameter.dtype, *self._formats), self._ranks.counts(parameter)
+    def _formats_of(self, parameter: Tensor) -> Formats:
+        return Formats.of(parameter.dtype, *self._formats)
+
+    def _kind_of(self, steps: Sequence[GroupStep]) -> KindOf:
+        number_of = groups_of(self._placeable())
+
+        def kind_of(parameter: Tensor) -> Kind:
+            number = number_of.get(parameter)
+            factor = 1.0 if number is None else steps[number].rate_factor(parameter)
+            return Kind(self._formats_of(parameter), self._ranks.counts(parameter), factor)
+
+        return kind_of
 
     def _placeable(self) -> list[list[Tensor]]:
         return [[p for p in group["params"] if shard(p).numel()] for group in self.param_groups]
 
-    def _refined(self, stepping: Collection[Tensor]) -> list[Cell]:
-        return refined(self._dies.cells, self._placeable(), stepping, self._kind_of)
+    def _refined(self, stepping: Collection[Tensor], steps: Sequence[GroupStep]) -> list[Cell]:
+        return refined(self._dies.cells, self._placeable(), stepping, self._kind_of(steps))
 
     def _gradients(self) -> dict[Tensor, Tensor]:
         """Gradients by parameter, all checked."""
@@ -423,17 +441,22 @@ class DieOptimizer(torch.optim.Optimizer):
             if not isinstance(given.get(key), kind):
                 raise ParameterError(f"the state dictionary has no {key!r}; expected what state_dict() gave")
         own = self.param_groups
-        loaded = LoadedState.of(given["state"], given["param_groups"], own, self.names, self.counted)
-        groups = [self._checked_group(number, group) for number, group in enumerate(given["param_groups"])]
-        optimizers = [self.optimizer_of(number, group) for number, group in enumerate(groups)]
-        for number, (group, optimizer) in enumerate(zip(self._placeable(), optimizers, strict=True)):
-            for array, name in self.names.items():
-                if array not in used(optimizer.code) and any(p in loaded.values[array] for p in group):
-                    raise ParameterError(f"group {number} has {name}, which {optimizer.name} does not use")
+        saved = given["param_groups"]
+        names = [self.names_of({**one, **group}) for one, group in zip(own, saved, strict=False)]
+        loaded = LoadedState.of(given["state"], saved, own, names)
+        groups = [self._checked_group(number, group) for number, group in enumerate(saved)]
+        steps = [
+            self.step_of(number, {**group, "params": own[number]["params"]})
+            for number, group in enumerate(groups)
+        ]
+        for number, (group, step) in enumerate(zip(self._placeable(), steps, strict=True)):
+            for array, name in names[number].arrays.items():
+                if array not in step.arrays and any(p in loaded.values[array] for p in group):
+                    raise ParameterError(f"group {number} has {name}, which {step.name} does not use")
         placed = [[p for p in group if p.requires_grad or p in loaded.steps] for group in self._placeable()]
-        cells = made(placed, lambda p: loaded.steps.get(p, 0), self._kind_of)
+        cells = made(placed, lambda p: loaded.steps.get(p, 0), self._kind_of(steps))
         updates = max(loaded.steps.values(), default=0)
-        self._ranks.agreed(lambda: self._dies.store(cells, optimizers, loaded.values, updates))
+        self._ranks.agreed(lambda: self._dies.store(cells, steps, loaded.values, updates))
         self._dies.write(loaded.values[Input.W])
         return {**given, "param_groups": groups}
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from flashtrain.host import (
@@ -17,7 +18,7 @@ from flashtrain.host import (
     TensorGroup,
 )
 from flashtrain.host.state.tensor_group import ARRAYS
-from flashtrain.numerics import Constants, Totals, copy_of
+from flashtrain.numerics import Totals, copy_of
 from flashtrain.spec import FlashtrainError, Port
 from flashtrain.spec.optimizer import Input
 from flashtrain.torch.ranks.errors import RankLost
@@ -26,14 +27,13 @@ from flashtrain.torch.ranks.shards import shard
 from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.errors import ParameterError
-from flashtrain.training.optimizers import Optimizer
-from flashtrain.training.optimizers.hold import hold
 
-from .cell import Cell, groups_of, used
+from .cell import Cell, KindOf, groups_of
 from .formats import checksum, float32_of, gradient_of, set_weights
+from .group_step import CellStep, Command, GroupStep, arrays_of, held
 
-NoteOf = Callable[[Sequence[Cell], Sequence[TensorGroup], bool, bytes, int], bytes]
-"""The note of cells, each with its tensors on the dies, after a step or before any, with the host's state, of
+NoteOf = Callable[[Sequence[Cell], Sequence[Sequence[TensorGroup]], bool, bytes, int], bytes]
+"""The note of cells, each with its regions on the dies, after a step or before any, with the host's state, of
 the generation of the ranks that is so many ahead."""
 
 Values = Mapping[Input, Mapping[Tensor, FloatArray]]
@@ -57,6 +57,7 @@ class DieState:
         self, device: Device, streams: Iterable[str], port: Port, note_of: NoteOf, ranks: OneProcess
     ) -> None:
         self.cells: tuple[Cell, ...] = ()
+        self._regions: tuple[int, ...] = ()  # how many each cell has
         self.stores = 0
         self._device = device
         self.streams = tuple(streams)
@@ -80,8 +81,7 @@ class DieState:
     @property
     def contents(self) -> list[tuple[Cell, tuple[Input, ...]]]:
         """Each cell, and the arrays that it has on the dies."""
-        groups = () if self._state is None else self._state.groups
-        return [(cell, group.arrays) for cell, group in zip(self.cells, groups, strict=True)]
+        return [(cell, arrays_of(layout)) for cell, layout in self._layouts()]
 
     def changed(self) -> list[Tensor]:
         """Parameters on the dies to which somebody else has written since the last step."""
@@ -99,7 +99,7 @@ class DieState:
     def store(
         self,
         cells: Sequence[Cell],
-        optimizers: Sequence[Optimizer],
+        steps: Sequence[GroupStep],
         given: Values,
         updates: int,
         host: bytes | None = None,
@@ -107,7 +107,7 @@ class DieState:
     ) -> None:
         """Store a first generation: weights of the parameters and state of zeros, unless others are given.
 
-        optimizers: of each parameter group; updates: the number of steps that led to it; host: the host's
+        steps: of each parameter group; updates: the number of steps that led to it; host: the host's
         state that the last of them recorded; same: the content is that of the present generation, in other
         cells. :class:`GenerationPinned` while a generation is pinned.
         """
@@ -115,49 +115,50 @@ class DieState:
             raise GenerationPinned(
                 "a checkpoint is pinned while the weights are to be stored anew; expected its release before"
             )
-        state = None
+        state, regions = None, [cell.tensors(steps[cell.group].regions(cell.formats)) for cell in cells]
         if cells:
-            codes = [optimizers[cell.group].code for cell in cells]
-            groups = [cell.tensors(code) for cell, code in zip(cells, codes, strict=True)]
-            state = self._device.optimizer_state(groups, self.streams, self._port)
+            state = self._device.optimizer_state(list(chain(*regions)), self.streams, self._port)
 
             def of(array: Input, default: Callable[[Tensor], FloatArray]) -> list[list[FloatArray]]:
                 own = given.get(array, {})
                 return [
                     [own[p] if p in own else default(p) for p in cell.parameters]
-                    if array in group.arrays
+                    if array in region.arrays
                     else []
-                    for cell, group in zip(cells, groups, strict=True)
+                    for cell, groups in zip(cells, regions, strict=True)
+                    for region in groups
                 ]
 
             m, v = (of(array, lambda p: np.zeros(shard(p).shape, np.float32)) for array in ARRAYS[1:])
             self._ranks.begin(state)
             ahead = 0 if same else 1
-            note = self._commit_note(state, cells, host, ahead)
+            note = self._commit_note(state, cells, regions, host, ahead)
             state.initialise(of(Input.W, float32_of), m, v, updates, note)
             self._ranks.advance(ahead)
         self._state, self.cells, self._sums, self._host = state, tuple(cells), {}, host
+        self._regions = tuple(map(len, regions))
         self._note(parameter for cell in cells for parameter in cell.parameters)
         self.stores += 1
 
-    def rearrange(self, cells: Sequence[Cell], optimizers: Sequence[Optimizer]) -> None:
+    def rearrange(self, cells: Sequence[Cell], steps: Sequence[GroupStep]) -> None:
         """Store everything anew in these cells; changed parameters bring their own weights.
 
-        :class:`ParameterError` if an optimizer does not have all state of its group.
+        :class:`ParameterError` if a step does not have all state of its group, or keeps it otherwise.
         """
-        before = {p: arrays for cell, arrays in self.contents for p in cell.parameters}
+        before = {p: layout for cell, layout in self._layouts() for p in cell.parameters}
         for cell in cells:
-            optimizer, arrays = optimizers[cell.group], before.get(cell.parameters[0], ())
-            if cell.steps and set(used(optimizer.code)) < set(arrays):
-                lost = ", ".join(array.name for array in arrays[len(used(optimizer.code)) :])
+            step, layout = steps[cell.group], before.get(cell.parameters[0], ())
+            lost = [array for array in arrays_of(layout) if array not in step.arrays]
+            if cell.steps and (lost or len(layout) != len(step.layout)):
+                held = ", ".join(array.name for array in lost or arrays_of(layout))
                 raise ParameterError(
-                    f"group {cell.group} has {lost} on the dies, which {optimizer.name} does not use; "
+                    f"group {cell.group} has {held} on the dies, which {step.name} does not use; "
                     "expected hyperparameters that use it, or a new optimizer"
                 )
         changed = set(self.changed())
         kept = {array: self.read(array) for array in ARRAYS}
         kept[Input.W] = {p: w for p, w in kept[Input.W].items() if p not in changed}
-        self.store(cells, optimizers, kept, self.updates, self._host, same=not changed)
+        self.store(cells, steps, kept, self.updates, self._host, same=not changed)
 
     def recorded(self) -> list[bytes]:
         """The notes of the generations in the streams, newest first."""
@@ -166,14 +167,15 @@ class DieState:
         return [entry.note for entry in sorted(entries, key=lambda entry: -entry.commit)]
 
     def attach(
-        self, cells: Sequence[Cell], groups: Sequence[TensorGroup], host: bytes | None, note: bytes
+        self, cells: Sequence[Cell], regions: Sequence[Sequence[TensorGroup]], host: bytes | None, note: bytes
     ) -> None:
-        """Attach the generation in the streams that has this note, of these cells, and drop the newer one;
-        parameters get its weights."""
+        """Attach the generation in the streams that has this note, of these cells and their regions, and drop
+        the newer one; parameters get its weights."""
+        groups = list(chain(*regions))
         state = self._device.optimizer_state(groups, self.streams, self._port, recovered=True)
         if state.note() != note:
             state.fall_back(next(one for one in state.pinned if state.note(one) == note))
-        self._state = state
+        self._state, self._regions = state, tuple(map(len, regions))
         self._take(cells, host)
 
     def revert(self, generation: Generation, cells: Sequence[Cell], host: bytes | None, note: bytes) -> None:
@@ -198,16 +200,15 @@ class DieState:
         """Weights or state of all parameters that have them on the dies."""
         return {
             parameter: values
-            for number, (cell, arrays) in enumerate(self.contents)
-            if array in arrays
+            for cell, number in self._groups_with(array)
             for parameter, values in zip(cell.parameters, self.stored.read_group(array, number), strict=True)
         }
 
     def read_one(self, parameter: Tensor, array: Input) -> FloatArray:
         """Weights or state of one parameter; `KeyError` if it has none on the dies."""
-        for number, (cell, arrays) in enumerate(self.contents):
+        for cell, number in self._groups_with(array):
             for index, member in enumerate(cell.parameters):
-                if member is parameter and array in arrays:
+                if member is parameter:
                     return self.stored.read_tensor(array, number, index)
         raise KeyError(parameter)
 
@@ -226,17 +227,21 @@ class DieState:
         self,
         groups: Sequence[Iterable[Tensor]],
         stepping: Iterable[Tensor],
-        optimizers: Sequence[Optimizer],
+        steps: Sequence[GroupStep],
+        kind_of: KindOf,
     ) -> bool:
-        """Whether each cell is of one group, has the state of its optimizer, and steps as a whole or not."""
+        """Whether each cell is of one group and kind, and has the state of its step; whether all of it steps,
+        or nothing."""
         number_of, stepping = groups_of(groups), set(stepping)
-        for cell, arrays in self.contents:
+        for cell, layout in self._layouts():
             members = set(cell.parameters)
             if any(number_of.get(parameter) != cell.group for parameter in members):
                 return False
             if members & stepping and not members <= stepping:
                 return False
-            if members & stepping and used(optimizers[cell.group].code) != arrays:
+            if members & stepping and steps[cell.group].layout != layout:
+                return False
+            if len({kind_of(parameter) for parameter in members}) > 1:
                 return False
             stepping -= members
         return not stepping
@@ -245,7 +250,7 @@ class DieState:
         self,
         gradients: Mapping[Tensor, Tensor],
         negated: Sequence[bool],
-        optimizers: Sequence[Optimizer],
+        steps: Sequence[GroupStep],
         unscale: float,
         max_norm: float | None,
         host: bytes,
@@ -253,12 +258,17 @@ class DieState:
     ) -> GradientReport:
         """One step of the parameters with gradients; the parameters then hold their new weights.
 
-        negated, optimizers: by group; host: the host's state, recorded with the commit; agreement: with the
+        negated, steps: by group; host: the host's state, recorded with the commit; agreement: with the
         steps of other ranks. After an overflow nothing is changed, and the report says so.
         """
         state = self.stored
-        sent = [self._sent(cell, gradients, negated[cell.group]) for cell in self.cells]
         stepping = [cell.parameters[0] in gradients for cell in self.cells]
+        sent = [
+            [gradient_of(gradients[p], cell.formats.gradient, negated[cell.group]) for p in cell.parameters]
+            if step
+            else []
+            for cell, step in zip(self.cells, stepping, strict=True)
+        ]
         copies: list[Sequence[Array] | None] = []
         after = [
             replace(cell, steps=cell.steps + step) for cell, step in zip(self.cells, stepping, strict=True)
@@ -266,31 +276,34 @@ class DieState:
         joint: list[Totals] = []
         self._ranks.prepare(state)
 
-        def constants(number: int, clip: float) -> Constants:
+        def commands(number: int, clip: float) -> list[Command]:
             cell = self.cells[number]
             if not stepping[number]:
-                return hold(len(state.groups[number].arrays))
-            return optimizers[cell.group].constants(cell.steps + 1, unscale, clip)
+                return [held(state.groups[one]) for one in self._numbers(number)]
+            read = partial(self._read_cell, number)
+            one = CellStep(cell.parameters, sent[number], read, cell.steps + 1, unscale, clip)
+            return steps[cell.group].commands(one)
 
         def update(clip: float) -> GradientReport:
-            broadcast = [constants(number, clip) for number in range(len(self.cells))]
+            every = list(chain(*(commands(number, clip) for number in range(len(self.cells)))))
             before = state.renewals
-            copies[:] = state.update(sent, broadcast)
+            copies[:] = state.update([one.tensors for one in every], [one.constants for one in every])
             if not joint:
                 try:
-                    joint.append(agreement.joined(self._totals(state), self.updates))
+                    joint.append(agreement.joined(self._totals(state, steps), self.updates))
                 except Exception:
                     state.skip()
                     raise
             return GradientReport.of(joint[0], unscale, renewed=state.renewals > before)
 
-        def new_weights(number: int) -> Sequence[Array]:
+        def new_weights(cell: int) -> Sequence[Array]:
+            number = self._group_with(Input.W, cell)
             own = copies[number]
             return state.read_group(Input.W, number) if own is None else own
 
         def commit() -> None:
             try:
-                note = self._commit_note(state, after, host, 1)
+                note = self._commit_note(state, after, self._tensors(state), host, 1)
                 self._ranks.commits.commit(state, note)
             except FlashtrainError:
                 state.skip()
@@ -316,37 +329,67 @@ class DieState:
 
     # Implementation.
 
-    def _totals(self, state: OptimizerState) -> Totals:
+    def _layouts(self) -> list[tuple[Cell, tuple[tuple[Input, ...], ...]]]:
+        """Each cell, and the arrays of each of its regions."""
+        if self._state is None:
+            return []
+        tensors = self._tensors(self._state)
+        return [
+            (cell, tuple(group.arrays for group in groups))
+            for cell, groups in zip(self.cells, tensors, strict=True)
+        ]
+
+    def _numbers(self, cell: int) -> range:
+        """The numbers of the regions of a cell among the groups on the dies."""
+        first = sum(self._regions[:cell])
+        return range(first, first + self._regions[cell])
+
+    def _tensors(self, state: OptimizerState) -> list[list[TensorGroup]]:
+        """The regions of each cell."""
+        return [[state.groups[one] for one in self._numbers(cell)] for cell in range(len(self.cells))]
+
+    def _group_with(self, array: Input, cell: int) -> int:
+        """The number of the region of a cell that has this array."""
+        return next(one for one in self._numbers(cell) if array in self.stored.groups[one].arrays)
+
+    def _groups_with(self, array: Input) -> list[tuple[Cell, int]]:
+        """The cells that have this array, and the number of the region with it."""
+        return [
+            (cell, self._group_with(array, number))
+            for number, (cell, arrays) in enumerate(self.contents)
+            if array in arrays
+        ]
+
+    def _read_cell(self, cell: int, array: Input) -> list[FloatArray]:
+        return self.stored.read_group(array, self._group_with(array, cell))
+
+    def _totals(self, state: OptimizerState, steps: Sequence[GroupStep]) -> Totals:
         """The statistics of the gradients that count on this rank; an overflow counts on each."""
         every, counted = [], []
-        for cell, dies in zip(self.cells, state.statistics, strict=True):
-            every += dies
-            counted += dies if self._ranks.counts(cell.parameters[0]) else ()
+        for number, cell in enumerate(self.cells):
+            regions = steps[cell.group].regions(cell.formats)
+            for one, region in zip(self._numbers(number), regions, strict=True):
+                if region.takes_gradients:
+                    every += state.statistics[one]
+                    counted += state.statistics[one] if self._ranks.counts(cell.parameters[0]) else ()
         return replace(Totals.of(counted), overflow=Totals.of(every).overflow)
 
     def _commit_note(
-        self, state: OptimizerState, cells: Sequence[Cell], host: bytes | None, ahead: int
+        self,
+        state: OptimizerState,
+        cells: Sequence[Cell],
+        regions: Sequence[Sequence[TensorGroup]],
+        host: bytes | None,
+        ahead: int,
     ) -> bytes:
         if state.takes_notes:
-            return self._note_of(cells, state.groups, host is not None, host or b"", ahead)
+            return self._note_of(cells, regions, host is not None, host or b"", ahead)
         node = self._device.node.name
         if self._ranks.count > 1:
             raise JournalMissing(f"node {node!r} has no journal, which records the steps of several ranks")
         if host:
             raise JournalMissing(f"node {node!r} does not record the host's state with a step in a journal")
         return b""
-
-    def _sent(self, cell: Cell, gradients: Mapping[Tensor, Tensor], negated: bool) -> list[Array]:
-        form = cell.formats.gradient
-        # The gradients of a held cell are zeros.
-        return [
-            gradient_of(
-                gradients[p] if p in gradients else torch.zeros(shard(p).shape),
-                form,
-                negated and p in gradients,
-            )
-            for p in cell.parameters
-        ]
 
     def _note(self, parameters: Iterable[Tensor]) -> None:
         self._sums.update((parameter, checksum(parameter)) for parameter in parameters)

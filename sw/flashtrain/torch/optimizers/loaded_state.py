@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from flashtrain.host.state.tensor_group import ARRAYS
 from flashtrain.spec.optimizer import Input
 from flashtrain.torch.ranks.shards import shard_like
 from flashtrain.torch.tensor_names import described
@@ -15,6 +16,7 @@ from flashtrain.training.checked_state import MOST_STEPS
 from flashtrain.training.errors import ParameterError
 
 from .formats import float32_of
+from .group_step import StateNames
 from .parameter_check import name_of
 from .state_view import MASTER_WEIGHT
 
@@ -38,13 +40,11 @@ class LoadedState:
         state: Mapping[Any, Any],
         saved: Sequence[Mapping[str, Any]],
         groups: Sequence[Mapping[str, Any]],
-        names: Mapping[Input, str],
-        counted: bool,
+        named: Sequence[StateNames],
     ) -> "LoadedState":
-        """state, saved: parts of the dictionary; groups: those of the optimizer.
+        """state, saved: parts of the dictionary; groups: those of the optimizer; named: their state.
 
-        names: PyTorch's name of each array; counted: whether the state has `step`. :class:`ParameterError`
-        for anything that does not belong to these groups.
+        :class:`ParameterError` for anything that does not belong to these groups.
         """
         sizes = [len(group["params"]) for group in saved], [len(group["params"]) for group in groups]
         if sizes[0] != sizes[1]:
@@ -56,10 +56,10 @@ class LoadedState:
             raise ParameterError(
                 f"the state dictionary has state of {unknown[0]!r}, which is in no group of it"
             )
-        values: dict[Input, dict[Tensor, FloatArray]] = {array: {} for array in (Input.W, *names)}
+        values: dict[Input, dict[Tensor, FloatArray]] = {array: {} for array in ARRAYS}
         steps = {}
-        known = {MASTER_WEIGHT: Input.W} | {name: array for array, name in names.items()}
-        for number, (group, own) in enumerate(zip(saved, groups, strict=True)):
+        for number, (group, own, (names, counted)) in enumerate(zip(saved, groups, named, strict=True)):
+            known = {MASTER_WEIGHT: Input.W} | {name: array for array, name in names.items()}
             for index, (key, parameter) in enumerate(zip(group["params"], own["params"], strict=True)):
                 name = name_of(own, number, index)
                 # PyTorch's SGD has an empty buffer before the first step.

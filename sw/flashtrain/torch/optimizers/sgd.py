@@ -16,6 +16,7 @@ from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.errors import ParameterError
 
 from .die_optimizer import DieOptimizer
+from .group_step import GroupStep, StateNames, WholeStep
 
 
 class SGD(DieOptimizer):
@@ -24,8 +25,7 @@ class SGD(DieOptimizer):
     dampening, foreach, fused and differentiable are refused unless they are as by default.
     """
 
-    names = {Input.M: "momentum_buffer"}
-    counted = False
+    names = StateNames({Input.M: "momentum_buffer"}, counted=False)
     hyperparameters = ("lr", "momentum", "weight_decay")
 
     def __init__(
@@ -76,7 +76,7 @@ class SGD(DieOptimizer):
             group,
         )
 
-    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
+    def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:
         self.refuse(
             number, {name: group[name] for name in ("dampening", "foreach", "differentiable", "fused")}
         )
@@ -86,6 +86,6 @@ class SGD(DieOptimizer):
                 raise ParameterError(
                     f"group {number} has nesterov without momentum; expected momentum above 0"
                 )
-            return optimizers.SGD(lr, decay)
+            return WholeStep(optimizers.SGD(lr, decay))
         kind = optimizers.Nesterov if group["nesterov"] else optimizers.Momentum
-        return kind(lr, momentum, decay)
+        return WholeStep(kind(lr, momentum, decay))

@@ -1,7 +1,7 @@
 """`optimizer.state` of an optimizer whose state is on the dies: a view that reads it."""
 
-from collections.abc import ItemsView, Iterator, Mapping, MutableMapping
-from typing import Any, Never
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, NamedTuple, Never
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from flashtrain.training.errors import ParameterError
 
 from .die_state import DieState
 from .formats import is_rounded
+from .group_step import StateNames
 
 MASTER_WEIGHT = "master_weight"
 """The float32 weights of a parameter that has fewer bits."""
@@ -66,30 +67,34 @@ class ShownTensors:
                 )
 
 
+class _Kept(NamedTuple):
+    """The state of a parameter: its steps, if PyTorch's has them, and its arrays by PyTorch's names."""
+
+    steps: int | None
+    arrays: dict[str, Input]
+
+
 class StateView(MutableMapping[Tensor, dict[str, Any]]):
     """State by parameter in PyTorch's form, as copies. Changes are refused, unless they change nothing.
 
     Parameters that never took a step have none, and neither have parameters without elements. As with
     PyTorch's own, their entry is empty.
 
-    names: PyTorch's name of each array; counted: whether the state has `step`; shown: gets the tensors.
+    names: of the state, by group; shown: gets the tensors.
     """
 
-    def __init__(
-        self, dies: DieState, names: Mapping[Input, str], counted: bool, shown: ShownTensors
-    ) -> None:
+    def __init__(self, dies: DieState, names: Sequence[StateNames], shown: ShownTensors) -> None:
         self._dies = dies
         self._names = names
-        self._counted = counted
         self._shown = shown
 
     def __getitem__(self, parameter: Tensor) -> dict[str, Any]:
         kept = self._kept()
         if parameter not in kept:
             return StateEntry()
-        steps, named = kept[parameter]
-        arrays = {name: self._dies.read_one(parameter, array) for name, array in named.items()}
-        return self._entry(parameter, steps, arrays)
+        one = kept[parameter]
+        arrays = {name: self._dies.read_one(parameter, array) for name, array in one.arrays.items()}
+        return self._entry(parameter, one.steps, arrays)
 
     def __setitem__(self, parameter: Tensor, entry: Mapping[str, Any]) -> None:
         """Take what is there already; refuse anything else."""
@@ -118,26 +123,31 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
     def items(self) -> ItemsView[Tensor, dict[str, Any]]:
         """All of them, each array of a cell read at once."""
         kept = self._kept()
-        needed = {array for _, named in kept.values() for array in named.values()}
+        needed = {array for one in kept.values() for array in one.arrays.values()}
         content = {array: self._dies.read(array) for array in needed}
         return {
-            p: self._entry(p, steps, {name: content[array][p] for name, array in named.items()})
-            for p, (steps, named) in kept.items()
+            p: self._entry(p, one.steps, {name: content[array][p] for name, array in one.arrays.items()})
+            for p, one in kept.items()
         }.items()
 
-    def _kept(self) -> dict[Tensor, tuple[int, dict[str, Input]]]:
-        """The steps of each parameter with state, and the names of its arrays."""
+    def _kept(self) -> dict[Tensor, _Kept]:
+        """The state of each parameter that has any."""
         kept = {}
         for cell, arrays in self._dies.contents:
-            names = {name: array for array, name in self._names.items() if array in arrays}
+            if cell.group >= len(self._names):  # its group was removed
+                continue
+            known, counted = self._names[cell.group]
+            names = {name: array for array, name in known.items() if array in arrays}
             for p in cell.parameters:
                 named = names | ({MASTER_WEIGHT: Input.W} if is_rounded(p, cell.formats) else {})
-                if cell.steps and (named or self._counted):
-                    kept[p] = cell.steps, named
+                if cell.steps and (named or counted):
+                    kept[p] = _Kept(cell.steps if counted else None, named)
         return kept
 
-    def _entry(self, parameter: Tensor, steps: int, arrays: Mapping[str, FloatArray]) -> dict[str, Any]:
-        entry: dict[str, Any] = {"step": torch.tensor(float(steps))} if self._counted else {}
+    def _entry(
+        self, parameter: Tensor, steps: int | None, arrays: Mapping[str, FloatArray]
+    ) -> dict[str, Any]:
+        entry: dict[str, Any] = {} if steps is None else {"step": torch.tensor(float(steps))}
         for name, array in arrays.items():
             entry[name] = as_distributed(parameter, torch.from_numpy(array).to(parameter.device))
         for name, tensor in entry.items():

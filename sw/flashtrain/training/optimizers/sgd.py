@@ -30,9 +30,19 @@ class SGD(Optimizer):
 
 @dataclass(frozen=True)
 class SGDW(SGD):
-    """``w = w * (1 - lr * weight_decay) - lr * g`` (Loshchilov and Hutter, ICLR 2019, without momentum)."""
+    """``w = w * (1 - lr * weight_decay) - lr * step_factor * g``: decoupled weight decay.
+
+    The decay is that of Loshchilov and Hutter (ICLR 2019), without their momentum.
+
+    step_factor: of the step alone, such as the adjustment of Muon to the shape of a matrix.
+    """
 
     weight_decay: float = 0.01
+    step_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least_zero("step_factor", self.step_factor)
 
     @property
     def code(self) -> OptimizerCode:
@@ -40,7 +50,7 @@ class SGDW(SGD):
 
     def _constants(self, t: int, scale: float) -> Constants:
         keep = 1 - self.learning_rate * self.weight_decay
-        return _sgd_constants(self.code, scale, keep, self.learning_rate, 0.0)
+        return _sgd_constants(self.code, scale, keep, self.learning_rate * self.step_factor, 0.0)
 
 
 @dataclass(frozen=True)
