@@ -22,12 +22,31 @@ def names(heading):
     return [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)]
 
 
-EXAMPLE, TWO_OPTIMIZERS, ACCELERATE, LIGHTNING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLE, MUON, TWO_OPTIMIZERS, ACCELERATE, LIGHTNING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_example(capsys):
     exec(EXAMPLE, {})
     assert re.fullmatch(r"8 0\.\d+\n", capsys.readouterr().out)
+
+
+def test_muon():
+    """The network as PyTorch's own two optimizers train it."""
+    scope = {}
+    exec(MUON, scope)
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(30, 20), nn.Tanh(), nn.Linear(20, 3))
+    x, y = torch.randn(8, 30), torch.arange(8) % 3
+    optimizers = [
+        torch.optim.Muon([model[0].weight, model[2].weight], lr=0.02),
+        torch.optim.AdamW([model[0].bias, model[2].bias], lr=3e-3, weight_decay=0.1),
+    ]
+    for _ in range(3):
+        model.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+    torch.testing.assert_close(scope["model"].state_dict(), model.state_dict(), rtol=1e-5, atol=1e-6)
 
 
 def trained() -> nn.Module:

@@ -16,7 +16,7 @@ K = TypeVar("K")
 
 
 class Kind(NamedTuple):
-    """What all parameters of a cell share.
+    """Properties that all parameters of a cell share.
 
     - formats: of gradients and copies.
     - counts: whether the gradients count on this rank.

@@ -46,7 +46,7 @@ class StateNames(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What the dies are sent for a region of a cell: a tensor for each parameter, and constants."""
+    """Data for the dies about a region of a cell: a tensor for each parameter, and constants."""
 
     tensors: Tensors
     constants: Constants
