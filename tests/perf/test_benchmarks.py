@@ -22,7 +22,7 @@ from flashtrain.perf.read import read_sequential
 from flashtrain.perf.read_latency import read_latency_p99
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sustained import append_sustained, sustained_bound
-from flashtrain.perf.update import update
+from flashtrain.perf.update import update, update_muon
 from flashtrain.perf.update_bounds import on_dies
 from flashtrain.perf.update_comparison import compare, update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes, UpdatedTile
@@ -161,6 +161,15 @@ def test_update_on_the_dies():
     # 2 dies, 85 parameters each in 1 us + 4 us.
     assert measured.bound == pytest.approx(34.0) == on_dies(TINY, ADAM.tile(TINY))[0] / 1e6
     assert 0.5 < measured.value / measured.bound <= 1
+
+
+def test_both_commands_of_muon():
+    with tiny(node=UPDATE_NODE) as device:
+        measured = update_muon(device, ArrayTrace(device.link), quick=True)
+    # Each takes a parameter in 5 cycles of the units of 2 dies, one after the other.
+    assert measured.bound == pytest.approx(30.0)
+    assert 0.5 < measured.value / measured.bound <= 1
+    assert "momentum and weights" in measured.note and not measured.met
 
 
 @pytest.mark.parametrize("place", [HostLink(), HostLink(bytes_per_second=5e7)], ids=lambda place: place.where)
@@ -340,7 +349,7 @@ def test_the_rows_of_the_table():
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
-        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
+        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",

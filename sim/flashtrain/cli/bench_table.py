@@ -55,7 +55,7 @@ SMALL_SCALE = tuple(
     Row(name, "small")
     for name in (
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
-        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
+        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",

@@ -25,7 +25,7 @@ from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
 from flashtrain.perf.sustained import append_sustained, shortened
 from flashtrain.perf.training_iteration import training_iteration
-from flashtrain.perf.update import Case, update
+from flashtrain.perf.update import Case, update, update_muon
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes
 from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink
@@ -196,6 +196,7 @@ BENCHMARKS = {
     ),
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
     "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),
+    "update_muon": Benchmark(_recorded(update_muon), node=UPDATE_NODE),
     "update_speedup_host": Benchmark(_speedup_host(PCIE_3_X4), node=UPDATE_NODE),
     "update_speedup_pcie4": Benchmark(_speedup_host(PCIE_4_X4), node=UPDATE_NODE),
     "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),

@@ -11,11 +11,11 @@ from flashtrain.numerics import gradients_in
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.update import WORD_BYTES, Tile
-from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.optimizers import SGDW, MovingMean, Optimizer
 
 from .array_work import ArrayKind, ArrayRecorder, ArrayWork, programs_per_cycle
 from .measurement import Measurement
-from .update_bounds import on_dies
+from .update_bounds import Bound, on_dies
 
 ASKED = 0.97
 ASKED_OF_BUSES = 0.9
@@ -99,11 +99,46 @@ def run_update(device: Device, recorder: ArrayRecorder, case: Case, rows_per_die
     return run
 
 
+MUON = (Case(MovingMean()), Case(SGDW(), GradientFormat.BF16))
+"""The commands of a step of Muon: momentum from float32 gradients, then weights from directions in BF16."""
+
+
+def update_muon(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
+    """Parameters per second that both commands of a step of Muon take, each in its steady state.
+
+    The orthogonalisation on the host, and the read of the momentum before it, are left out.
+    """
+    rows = QUICK_ROWS_PER_DIE if quick else ROWS_PER_DIE
+    runs = [run_update(device, recorder, case, rows) for case in MUON]
+    limits = [on_dies(device.config, case.tile(device.config)) for case in MUON]
+    rate = 1 / sum(1 / run.parameters_per_second for run in runs)
+    bound = 1 / sum(1 / limit.parameters_per_second for limit in limits)
+    asked_rate = 1 / sum(1 / (_asked(limit) * limit.parameters_per_second) for limit in limits)
+    parts = " and ".join(
+        f"{run.parameters_per_second / limit.parameters_per_second:.1%} of {limit}"
+        for run, limit in zip(runs, limits, strict=True)
+    )
+    return Measurement(
+        value=rate / 1e6,
+        unit="M/s",
+        bound=bound / 1e6,
+        cycles=sum(run.cycles for run in runs),
+        asked=f"{asked_rate / bound:.0%} of the bound",
+        met=rate >= asked_rate,
+        note=f"both commands; momentum and weights: {parts}",
+    )
+
+
+def _asked(limit: Bound) -> float:
+    """The share of a limit that is asked for."""
+    return ASKED_OF_BUSES if limit.part == "buses" else ASKED
+
+
 def update(device: Device, recorder: ArrayRecorder, case: Case, quick: bool = False) -> Measurement:
     """Parameters updated per second on the dies, in the steady state of a step."""
     run = run_update(device, recorder, case, QUICK_ROWS_PER_DIE if quick else ROWS_PER_DIE)
     limit = on_dies(device.config, case.tile(device.config))
-    asked = ASKED_OF_BUSES if limit.part == "buses" else ASKED
+    asked = _asked(limit)
     whole = run.parameters / (run.cycles / device.config.timing.clock_hz)
     return Measurement(
         value=run.parameters_per_second / 1e6,
