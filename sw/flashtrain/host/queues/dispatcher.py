@@ -93,6 +93,10 @@ class Dispatcher:
 
     The phase bits in memory mark new completions; the Link waits only while there are none. The thread that
     uses the device holds `lock`.
+
+    Members
+    -------
+    constants_sent: how often the constants of the dies were replaced. All updates of a device share them.
     """
 
     def __init__(
@@ -107,6 +111,7 @@ class Dispatcher:
         self._held: dict[Port, deque[Request]] = {port: deque() for port in queues}
         self._next_cid = 0
         self.enabled = False
+        self.constants_sent = 0
         self.log: CommandLog | None = None
 
     @property

@@ -26,9 +26,10 @@ from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
 from flashtrain.spec.update import WORD_BYTES
 
+from .group_gradients import GroupGradients
 from .state_renewal import StateRenewal
 from .state_stream import StateStream
-from .state_update import Attempt, GroupCopies, GroupStatistics, StateUpdate
+from .state_update import Attempt, ConstantsReplaced, GroupCopies, GroupStatistics, StateUpdate
 from .tensor_group import PlacedGroup, StoredTensor, TensorGroup, Tensors, place
 from .tiling import Pages, TileLayout, split_tensors
 
@@ -81,7 +82,7 @@ class OptimizerState:
             )
         self._current: Generation | None = None
         self._next: StateStream | None = None
-        self._under_way = False
+        self._update: StateUpdate | None = None  # under way
         self._pinned: dict[str, Generation] = {}
         self._statistics: tuple[GroupStatistics, ...] = ()
         self._renewals = 0
@@ -214,8 +215,9 @@ class OptimizerState:
         first = next(iter(self._streams.values()))
         first.require_note(note, self._streams.values())
         first.admit()
+        if self._update is not None:
+            self._update.drop()
         self._current = self._next = None
-        self._under_way = False
         for stream in self._streams.values():
             if any(zone.room < zone.capacity for zone in stream.report()):
                 stream.reset()
@@ -257,7 +259,7 @@ class OptimizerState:
             for name, entry in found.items()
         }
         self._current = generations[max(found, key=lambda name: found[name].commit)]
-        self._next, self._under_way = None, False
+        self._next = self._update = None
         self._pinned = {name: generations[name] for name, entry in found.items() if entry.pinned}
         for stream in self._streams.values():
             if stream.committed is None and any(zone.room < zone.capacity for zone in stream.report()):
@@ -280,26 +282,30 @@ class OptimizerState:
 
         The caller waits for its result before :meth:`commit` or :meth:`skip`.
         """
-        if self._next is not None:
-            raise UpdatePending("the update before was neither committed nor skipped")
-        self._stream_of(self.current)
-        self._destination()
+        self._require_no_update()
         if not len(gradients) == len(constants) == len(self._placed):
             raise TensorMismatch(
                 f"gradients of {len(gradients)} groups, constants of {len(constants)}; "
                 f"expected {len(self._placed)} of both"
             )
-        steps = [placed.step(one) for placed, one in zip(self._placed, constants, strict=True)]
-        pages = [placed.gradient_pages(one) for placed, one in zip(self._placed, gradients, strict=True)]
-        groups = list(zip(self._placed, steps, pages, strict=True))
+        groups = self._gradients(constants)
+        for group, tensors in zip(groups, gradients, strict=True):
+            if len(tensors) != len(group.missing):
+                name = f"gradients of group {group.placed.number}"
+                raise TensorMismatch(f"{len(tensors)} tensors of {name}; expected {len(group.missing)}")
+            for number, tensor in enumerate(tensors):
+                group.give(number, tensor)
+        return self._begin(groups, wait=True)
 
-        def begin() -> Attempt:
-            return Attempt(self._destination(), self._stream_of(self.current), groups, self._zone_rows)
+    def begin(self, constants: Sequence[Constants]) -> StateUpdate:
+        """Begin an update whose gradients are given to it as they come, such as during a backward pass.
 
-        self._destination().admit()
-        first = begin()
-        self._next, self._under_way = first.destination, True
-        return StateUpdate(first.pendings, lambda: self._finish(first, begin))
+        Constants are those of :meth:`update`, and so are the errors and the result, to the last bit. Until
+        the result, the current generation can be read. Constants belong to the device: if another update
+        sends its own before this one has all gradients, this one is repeated at its result.
+        """
+        self._require_no_update()
+        return self._begin(self._gradients(constants), wait=False)
 
     def commit(self, note: bytes = b"", pin: bool = False, release: Generation | None = None) -> Generation:
         """Make the updated generation current; the previous one is freed unless it is pinned.
@@ -401,6 +407,36 @@ class OptimizerState:
 
     # Implementation.
 
+    def _require_no_update(self) -> None:
+        if self._next is not None:
+            raise UpdatePending("the update before was neither committed nor skipped")
+        self._stream_of(self.current)
+        self._destination()
+
+    def _gradients(self, constants: Sequence[Constants]) -> list[GroupGradients]:
+        if len(constants) != len(self._placed):
+            raise TensorMismatch(f"constants of {len(constants)} groups; expected {len(self._placed)}")
+        return [
+            GroupGradients(placed, placed.step(one))
+            for placed, one in zip(self._placed, constants, strict=True)
+        ]
+
+    def _begin(self, groups: Sequence[GroupGradients], wait: bool) -> StateUpdate:
+        def begin() -> Attempt:
+            return Attempt(self._destination(), self._stream_of(self.current), groups, self._zone_rows)
+
+        def drop() -> None:
+            self._next = self._update = None
+            first.destination.settle(first.pendings)
+            first.destination.reset()
+
+        self._destination().admit()
+        first = begin()
+        update = StateUpdate(groups, first, lambda: self._finish(first, begin), drop)
+        self._next, self._update = first.destination, update
+        update.advance(wait)
+        return update
+
     def _copy(self, source: Generation, note: bytes | None = None) -> Generation:
         """Copy a generation to another stream, and make that current in place of the current one."""
         destination, old = self._destination(), self._stream_of(self.current)
@@ -457,10 +493,13 @@ class OptimizerState:
 
     def _finish(self, attempt: Attempt, again: Callable[[], Attempt], failures: int = 0) -> list[GroupCopies]:
         """Wait for an update. After a failure there is nothing to commit, and the state is unchanged."""
-        self._next, self._under_way = None, False
+        self._next = self._update = None
         try:
             results = attempt.results()
-        except (CommandError, ForeignGeneration) as error:
+        except ConstantsReplaced:
+            attempt.destination.reset()
+            return self._finish(again(), again, failures)
+        except (CommandError, BufferFull, ForeignGeneration) as error:
             attempt.destination.reset()
             failures += 1
             if failures == ATTEMPTS or not _write_failed(error):
@@ -478,7 +517,7 @@ class OptimizerState:
     def _updated(self, action: str) -> StateStream:
         if self._next is None:
             raise NothingToCommit(f"{action} without an update before it")
-        if self._under_way:
+        if self._update is not None:
             raise UpdatePending(f"{action} of an update whose result was not waited for")
         return self._next
 

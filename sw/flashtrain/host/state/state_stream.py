@@ -25,6 +25,9 @@ from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
 
 from .tiling import Pages
 
+_OF_CONSTANTS = (Opcode.UPDATE, Opcode.GET_STATISTICS)
+"""Commands whose results depend on the constants that were set last."""
+
 
 @dataclass(frozen=True)
 class TileStep:
@@ -67,9 +70,25 @@ class StateStream(DeviceStream):
         self._dispatcher.require_enabled()
         return self._dispatcher.link.read_register(stream_register(self.nsid, StreamRegister.GENERATION))
 
+    @property
+    def constants_sent(self) -> int:
+        """How often the constants of the dies were replaced, by any stream of the device."""
+        return self._dispatcher.constants_sent
+
+    def alone(self) -> AbstractContextManager[object]:
+        """The time in which no other thread uses the device."""
+        return self._dispatcher.lock
+
     @serialised
     def set_constants_async(self, step: TileStep) -> Pending[None]:
-        """Send the step of the next updates to all dies, and reset their statistics."""
+        """Send the step of the next updates to all dies, and reset their statistics.
+
+        Waits for updates under way and their statistics, of any stream of the device.
+        """
+        self._dispatcher.wait(
+            lambda: all(one.command.opcode not in _OF_CONSTANTS for one in self._dispatcher.in_flight)
+        )
+        self._dispatcher.constants_sent += 1
         page = np.zeros((self._dies, self._block_bytes), np.uint8)
         page[:, : UpdateHeader.BYTES] = np.frombuffer(step.header(), np.uint8)
         region = self._dispatcher.region(self._dies)

@@ -1,19 +1,21 @@
-"""An update of optimizer state in flight: the commands of each group, and their results."""
+"""An update of optimizer state in flight: its gradients, the commands of each group, and their results."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host.errors import BufferFull, ForeignGeneration
+from flashtrain.host.errors import BufferFull, ForeignGeneration, NothingToCommit, TensorMismatch, UpdateError
 from flashtrain.host.queues.command_errors import CommandError
 from flashtrain.host.queues.pending import Pending
 from flashtrain.numerics import Statistics
 
-from .state_stream import StateStream, TileStep
-from .tensor_group import PlacedGroup, ZonePart
-from .tiling import Pages, split_tensors
+from .group_gradients import GroupGradients
+from .state_stream import StateStream
+from .tensor_group import ZonePart
+from .tiling import split_tensors
 
 GroupStatistics = tuple[Statistics, ...]
 """The statistics of each die for a group of tensors."""
@@ -22,96 +24,206 @@ GroupCopies = list[NDArray[Any]] | None
 """The 16-bit copies of the new weights of a group of tensors, if it has any."""
 
 
+class ConstantsReplaced(UpdateError):
+    """Another update has sent its constants to the dies before this one had sent all its gradients."""
+
+
 class GroupUpdate:
     """The commands that update one group of tensors: constants, tiles, statistics.
 
     The dies read tiles from `source`, and append the updated ones to `destination`, whose zones have
-    `zone_rows` rows each; `gradients` has the group's pages.
+    `zone_rows` rows each. The constructor sends the constants; :meth:`advance` sends the rest as the
+    gradients come.
     """
 
     def __init__(
-        self, destination: StateStream, source: StateStream, placed: PlacedGroup, step: TileStep,
-        gradients: Pages, zone_rows: int,
-    ) -> None:  # fmt: skip
+        self, destination: StateStream, source: StateStream, gradients: GroupGradients, zone_rows: int
+    ) -> None:
+        layout, g = gradients.placed.layout, gradients.placed.layout.tile.geometry
         self._destination = destination
-        self._placed = placed
-        self._copies = np.empty_like(gradients) if step.tile.copy_pages else None
-        self._parts = list(placed.zone_parts(zone_rows))
-        self._constants = destination.set_constants_async(step)
-        self._tiles = [self._update(source, part, gradients) for part in self._parts]
-        self._statistics = destination.statistics_async()
+        self._source = source
+        self._gradients = gradients
+        self._zone_rows = zone_rows
+        shape = (layout.rows, layout.tile.gradient_pages, g.channels, g.page_bytes)
+        self._copies = np.empty(shape, np.uint8) if layout.tile.copy_pages else None
+        self._sent = 0
+        self._parts: list[tuple[ZonePart, Pending[int]]] = []
+        self._statistics: Pending[GroupStatistics] | None = None
+        with destination.alone():
+            self._constants = destination.set_constants_async(gradients.step)
+            self._constants_sent = destination.constants_sent
 
     @property
-    def pendings(self) -> tuple[Pending[Any], ...]:
-        return (self._constants, *self._tiles, self._statistics)
+    def pendings(self) -> list[Pending[Any]]:
+        last = [] if self._statistics is None else [self._statistics]
+        return [self._constants, *(tiles for _, tiles in self._parts), *last]
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether all its commands are sent."""
+        return self._statistics is not None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another update has replaced the constants."""
+        return self._destination.constants_sent != self._constants_sent
+
+    def advance(self) -> None:
+        """Send the rows whose gradients have come, and ask for the statistics behind the last one."""
+        layout = self._gradients.placed.layout
+        with self._destination.alone():
+            if self.is_sent or self.is_replaced:
+                return
+            ready = self._gradients.ready_rows
+            for part in self._gradients.placed.zone_parts(range(self._sent, ready), self._zone_rows):
+                some = slice(part.rows.start, part.rows.stop)
+                tiles = self._destination.update_async(
+                    self._source, part.zone, self._gradients.pages(part.rows),
+                    None if self._copies is None else self._copies[some], layout.tile.copy_pages,
+                )  # fmt: skip
+                self._parts.append((part, tiles))
+                self._sent = part.rows.stop
+            if self._sent == layout.rows:
+                self._statistics = self._destination.statistics_async()
 
     def result(self) -> tuple[GroupCopies, GroupStatistics]:
         """Wait for all commands; raises the first failure, or `ForeignGeneration` for a used destination."""
+        assert self._statistics is not None
         self._constants.result()
-        destination, layout = self._destination, self._placed.layout
-        for part, tiles in zip(self._parts, self._tiles, strict=True):
+        destination, layout = self._destination, self._gradients.placed.layout
+        for part, tiles in self._parts:
             if tiles.result() != part.zone * destination.zone_size + part.offset * destination.row_blocks:
                 raise ForeignGeneration(f"stream {destination.name!r} has another user: it was not empty")
         statistics = self._statistics.result()
         if self._copies is None:
             return None, statistics
         vector = layout.copies(self._copies[:, : layout.tile.copy_pages])
-        return split_tensors(vector, self._placed.group.shapes), statistics
-
-    def _update(self, source: StateStream, part: ZonePart, gradients: Pages) -> Pending[int]:
-        some = slice(part.rows.start, part.rows.stop)
-        copies = None if self._copies is None else self._copies[some]
-        return self._destination.update_async(
-            source, part.zone, gradients[some], copies, self._placed.layout.tile.copy_pages
-        )
+        return split_tensors(vector, self._gradients.placed.group.shapes), statistics
 
 
 class Attempt:
-    """An attempt at an update of all groups, each with its place, step and pages of gradients.
-
-    The constructor submits the commands. If that raises an exception, the destination is reset.
-    """
+    """An attempt at an update of all groups, in their order."""
 
     def __init__(
-        self, destination: StateStream, source: StateStream,
-        groups: Iterable[tuple[PlacedGroup, TileStep, Pages]], zone_rows: int,
-    ) -> None:  # fmt: skip
+        self, destination: StateStream, source: StateStream, groups: Sequence[GroupGradients], zone_rows: int
+    ) -> None:
         self.destination = destination
+        self._source = source
+        self._zone_rows = zone_rows
+        self._waiting = deque(groups)
         self._groups: list[GroupUpdate] = []
-        try:
-            for placed, step, gradients in groups:
-                # The statistics of one group are fetched before the next one resets them.
-                destination.settle(self.pendings)
-                self._groups.append(GroupUpdate(destination, source, placed, step, gradients, zone_rows))
-        except (CommandError, BufferFull):
-            destination.reset()
-            raise
 
     @property
     def pendings(self) -> list[Pending[Any]]:
         return [pending for group in self._groups for pending in group.pendings]
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether all commands are sent."""
+        return not self._waiting and self._groups[-1].is_sent
+
+    def advance(self, wait: bool) -> None:
+        """Send what the gradients allow.
+
+        The constants of a group wait for the statistics of the one before. wait: the call waits for that;
+        otherwise the group begins with a later call.
+        """
+        while not self._groups or self._groups[-1].is_sent:
+            if not self._waiting or not (wait or all(pending.done for pending in self.pendings)):
+                return
+            gradients = self._waiting.popleft()
+            self._groups.append(GroupUpdate(self.destination, self._source, gradients, self._zone_rows))
+            self._groups[-1].advance()
+        self._groups[-1].advance()
+        if self._groups[-1].is_sent:
+            self.advance(wait)
+
     def results(self) -> list[tuple[GroupCopies, GroupStatistics]]:
-        """Wait for all groups before the first failure is raised, so that nothing stays in flight."""
+        """Wait for all groups before the first failure is raised, so that nothing stays in flight.
+
+        :class:`ConstantsReplaced` if a group was not sent as a whole.
+        """
+        self.advance(wait=True)
         self.destination.settle(self.pendings)
+        if not self.is_sent:
+            raise ConstantsReplaced("another update has replaced the constants of this one")
         return [group.result() for group in self._groups]
 
 
 class StateUpdate:
-    """The result of :meth:`OptimizerState.update_async`: a wait, and the copies of each group."""
+    """An update under way: gradients go in, one by one and in any order; the copies of each group come out.
 
-    def __init__(self, pendings: Sequence[Pending[Any]], finish: Callable[[], list[GroupCopies]]) -> None:
-        self._pendings = pendings
+    The dies begin with the first rows of tiles all of whose gradients are there, and go on in the order of
+    the rows. So most of the update is done when the last gradient comes, if gradients come nearly in the
+    order of groups and tensors. :meth:`OptimizerState.begin` makes it.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[GroupGradients],
+        attempt: Attempt,
+        finish: Callable[[], list[GroupCopies]],
+        drop: Callable[[], None],
+    ) -> None:
+        self._groups = groups
+        self._attempt = attempt
         self._finish = finish
+        self._drop = drop
         self._copies: list[GroupCopies] | None = None
+        self._is_under_way = True
+
+    def given(self, group: int, tensor: int) -> NDArray[Any]:
+        """The gradient of a tensor as it was given, flat."""
+        return self._groups[group].own(tensor)
+
+    def give(self, group: int, tensor: int, gradient: NDArray[Any]) -> None:
+        """Give the gradient of a tensor of a group, in the group's format; waits for room in the buffer only.
+
+        :class:`TensorMismatch` if it is not that of the tensor, or was given before. After any other error
+        the update is dropped.
+        """
+        if not self._is_under_way:
+            raise NothingToCommit("a gradient for an update that has ended")
+        self._groups[group].give(tensor, gradient)
+        self.advance(wait=False)
+
+    def advance(self, wait: bool) -> None:
+        """Send what the gradients allow; see :meth:`Attempt.advance`."""
+        try:
+            self._attempt.advance(wait)
+        except (CommandError, BufferFull):
+            self.drop()
+            raise
 
     @property
     def done(self) -> bool:
         """Whether the dies have finished, without a wait."""
-        return all(pending.done for pending in self._pendings)
+        if self._is_under_way:
+            self.advance(wait=False)
+        return self._attempt.is_sent and all(pending.done for pending in self._attempt.pendings)
 
     def result(self) -> list[GroupCopies]:
-        """Wait for the dies; raises the errors of :meth:`OptimizerState.update`."""
+        """Wait for the dies; raises the errors of :meth:`OptimizerState.update`.
+
+        :class:`TensorMismatch` while gradients are missing; the update then goes on.
+        """
         if self._copies is None:
+            missing = [
+                f"tensor {tensor} of group {group.placed.number}"
+                for group in self._groups
+                for tensor in group.missing
+            ]
+            if missing:
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                raise TensorMismatch(f"no gradient of {missing[0]}{more}; expected all before the result")
+            if not self._is_under_way:
+                raise NothingToCommit("the result of an update that was dropped")
+            self._is_under_way = False
             self._copies = self._finish()
         return self._copies
+
+    def drop(self) -> None:
+        """End an update without its result. The current generation is as it was."""
+        if self._is_under_way:
+            self._is_under_way = False
+            self._drop()

@@ -19,7 +19,7 @@ from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Inpu
 from flashtrain.spec.update import WORD_BYTES, Tile
 
 from .state_stream import TileStep
-from .tiling import GRADIENT_DTYPES, Pages, Shape, TileLayout, join_tensors
+from .tiling import Pages, Shape, TileLayout, join_tensors
 
 Tensors = Sequence[NDArray[Any]]
 
@@ -124,11 +124,6 @@ class PlacedGroup:
                 vectors.append(join_tensors(name, tensors[self.number], self.group.shapes, "float32"))
         return self.layout.state_pages(vectors)
 
-    def gradient_pages(self, tensors: Tensors) -> Pages:
-        dtype = GRADIENT_DTYPES[self.group.gradient_format]
-        vector = join_tensors(f"gradients of group {self.number}", tensors, self.group.shapes, dtype)
-        return self.layout.gradient_pages(vector)
-
     def step(self, constants: Constants) -> TileStep:
         arrays, has = len(PROGRAMS[constants.code].outputs), self.layout.tile.arrays
         if arrays != has:
@@ -166,12 +161,12 @@ class PlacedGroup:
             ]
         return found or [f"the padding of group {self.number}"]
 
-    def zone_parts(self, zone_rows: int) -> Iterator[ZonePart]:
-        """Its rows zone by zone; a zone has `zone_rows`."""
-        row = 0
-        while row < self.layout.rows:
+    def zone_parts(self, rows: range, zone_rows: int) -> Iterator[ZonePart]:
+        """Some of its rows zone by zone; a zone has `zone_rows`."""
+        row = rows.start
+        while row < rows.stop:
             zone, offset = divmod(self.first_row + row, zone_rows)
-            count = min(self.layout.rows - row, zone_rows - offset)
+            count = min(rows.stop - row, zone_rows - offset)
             yield ZonePart(range(row, row + count), zone, offset)
             row += count
 

@@ -43,6 +43,11 @@ class TileLayout:
         return -(-self.parameters // (self.tile.parameters * self._channels))
 
     @property
+    def row_parameters(self) -> int:
+        """Parameters of a row."""
+        return self.tile.parameters * self._channels
+
+    @property
     def _channels(self) -> int:
         return self.tile.geometry.channels
 
@@ -68,6 +73,11 @@ class TileLayout:
         """Pages of gradients, from a vector in the format of the tile."""
         return self._pages(self._tiles(gradients), self.tile.gradient_pages)
 
+    def gradient_rows(self, padded: NDArray[Any], rows: range) -> Pages:
+        """Pages of gradients of some rows, from a vector with the padding of the last row."""
+        tiles = padded.reshape(self.rows, self._channels, self.tile.parameters)
+        return self._pages(tiles[rows.start : rows.stop], self.tile.gradient_pages)
+
     def copies(self, pages: Pages) -> NDArray[Any]:
         """The vector of 16-bit copies, from the pages that an update returns."""
         return self._vector(pages, np.dtype(COPY_DTYPES[self.tile.copy_format]), 0)
@@ -85,7 +95,7 @@ class TileLayout:
         page_bytes = self.tile.geometry.page_bytes
         raw = np.ascontiguousarray(tiles).view(np.uint8)
         whole, rest = divmod(raw.shape[-1], page_bytes)
-        pages = np.empty((self.rows, count, self._channels, page_bytes), np.uint8)
+        pages = np.empty((len(raw), count, self._channels, page_bytes), np.uint8)
         by_tile = pages.swapaxes(1, 2)
         by_tile[:, :, :whole] = raw[..., : whole * page_bytes].reshape(*raw.shape[:2], whole, page_bytes)
         by_tile[:, :, whole:] = 0
@@ -106,15 +116,18 @@ def join_tensors(
     if len(tensors) != len(shapes):
         raise TensorMismatch(f"{len(tensors)} tensors of {name}; expected {len(shapes)}")
     for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
-        is_array = isinstance(tensor, np.ndarray | np.generic)
-        if not is_array or tensor.shape != shape or tensor.dtype != np.dtype(dtype):
-            got = f"{tensor.dtype}{list(tensor.shape)}" if is_array else repr(tensor)
-            convertible = is_array and tensor.dtype.kind == "f" and tensor.dtype != np.dtype(dtype)
-            convert = f": .astype(np.{dtype}) converts it" if convertible and dtype != "uint16" else ""
-            raise TensorMismatch(
-                f"tensor {number} of {name} is {got}; expected {dtype}{list(shape)}{convert}"
-            )
+        require_tensor(f"tensor {number} of {name}", tensor, shape, dtype)
     return np.concatenate([tensor.reshape(-1) for tensor in tensors])
+
+
+def require_tensor(name: str, tensor: NDArray[Any], shape: Shape, dtype: str) -> None:
+    """:class:`TensorMismatch` unless the tensor has this shape and this dtype."""
+    is_array = isinstance(tensor, np.ndarray | np.generic)
+    if not is_array or tensor.shape != shape or tensor.dtype != np.dtype(dtype):
+        got = f"{tensor.dtype}{list(tensor.shape)}" if is_array else repr(tensor)
+        convertible = is_array and tensor.dtype.kind == "f" and tensor.dtype != np.dtype(dtype)
+        convert = f": .astype(np.{dtype}) converts it" if convertible and dtype != "uint16" else ""
+        raise TensorMismatch(f"{name} is {got}; expected {dtype}{list(shape)}{convert}")
 
 
 def split_tensors(vector: NDArray[Any], shapes: Sequence[Shape]) -> list[NDArray[Any]]:
