@@ -60,6 +60,7 @@ class Adam(DieOptimizer):
         recovered: bool = False,
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
+        overlap: bool = False,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -86,6 +87,7 @@ class Adam(DieOptimizer):
             recovered,
             commits,
             group,
+            overlap,
         )
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:
@@ -119,12 +121,13 @@ class AdamW(Adam):
         recovered: bool = False,
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
+        overlap: bool = False,
     ) -> None:
         super().__init__(
             params, lr, betas, eps, weight_decay, amsgrad, device=device, foreach=foreach, maximize=maximize,
             capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
             gradient_format=gradient_format, copy_format=copy_format, streams=streams, port=port,
-            max_norm=max_norm, recovered=recovered, commits=commits, group=group,
+            max_norm=max_norm, recovered=recovered, commits=commits, group=group, overlap=overlap,
         )  # fmt: skip
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:

@@ -1,6 +1,6 @@
 """Cells: parameters of a group that take all their steps together, so the same constants hold for them."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -35,12 +35,13 @@ KindOf = Callable[[Tensor], Kind]
 class Cell:
     """Parameters of one group with the same kind and the same number of steps.
 
-    Of distributed parameters the dies hold the shards of this rank.
+    Of distributed parameters the dies hold the shards of this rank. New cells have their parameters in the
+    reverse order of the group, in which a backward pass mostly gives their gradients.
 
     Members
     -------
     group: the number of the parameter group.
-    parameters: in the order of the group.
+    parameters: in the order of their places on the dies.
     formats: of gradients and copies.
     steps: steps that its parameters have taken.
     """
@@ -64,7 +65,7 @@ def made(groups: Sequence[Iterable[Tensor]], steps: Callable[[Tensor], int], kin
     return [
         Cell(number, tuple(members), kind.formats, taken)
         for number, group in enumerate(groups)
-        for (kind, taken), members in _by(group, lambda p: (kind_of(p), steps(p)))
+        for (kind, taken), members in _by(reversed(list(group)), lambda p: (kind_of(p), steps(p)))
     ]
 
 
@@ -94,6 +95,30 @@ def refined(
     placed = {parameter for cell in fine for parameter in cell.parameters}
     new = [[p for p in group if p in stepping and p not in placed] for group in groups]
     return sorted([*fine, *made(new, lambda _: 0, kind_of)], key=lambda cell: cell.group)
+
+
+def in_order_of_arrival(cells: Iterable[Cell], arrivals: Mapping[Tensor, int]) -> list[Cell]:
+    """The cells in the order in which the dies can take most gradients early, if those arrive so.
+
+    A cell is complete before the next one begins. So each place gets the cell for whose last gradient the
+    others wait least, by parameters and arrivals. arrivals: the places of gradients in time, from 0.
+    """
+    left, ordered, now = list(cells), list[Cell](), 0
+    while left:
+        ends = {one: max(now, *(arrivals.get(p, 0) for p in one.parameters)) for one in left}
+
+        def waits(first: Cell, now: int = now, ends: dict[Cell, int] = ends) -> int:
+            return sum(
+                max(0, ends[first] - max(now, arrivals.get(p, 0))) * p.numel()
+                for one in left
+                if one is not first
+                for p in one.parameters
+            )
+
+        ordered.append(min(left, key=waits))
+        left.remove(ordered[-1])
+        now = ends[ordered[-1]]
+    return ordered
 
 
 def _by(parameters: Iterable[Tensor], key: Callable[[Tensor], K]) -> Iterator[tuple[K, list[Tensor]]]:

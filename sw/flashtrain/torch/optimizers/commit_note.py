@@ -155,12 +155,20 @@ def _plain_options(group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The numbers as runs of consecutive ones: the first of each, and how many they are."""
+    """The numbers as runs of consecutive ones: the first of each, and how many, negative if they descend."""
     begin = 0
-    for end in range(1, len(numbers) + 1):
-        if end == len(numbers) or numbers[end] != numbers[end - 1] + 1:
-            yield numbers[begin], end - begin
-            begin = end
+    while begin < len(numbers):
+        end = begin + 1
+        step = 1 if end == len(numbers) or numbers[end] != numbers[begin] - 1 else -1
+        while end < len(numbers) and numbers[end] == numbers[end - 1] + step:
+            end += 1
+        yield numbers[begin], step * (end - begin)
+        begin = end
+
+
+def _numbers(first: int, count: int) -> range:
+    """The numbers of a run."""
+    return range(first, first + count, 1 if count > 0 else -1)
 
 
 def _packed_codes(codes: Sequence[OptimizerCode]) -> int | list[int]:
@@ -177,6 +185,6 @@ def _cell_note(
     runs: Sequence[tuple[int, int]],
 ) -> CellNote:
     formats = Formats(GradientFormat(gradient), CopyFormat(copy))
-    numbers = tuple(number for first, count in runs for number in range(first, first + count))
+    numbers = tuple(number for first, count in runs for number in _numbers(first, count))
     of_regions = (codes,) if isinstance(codes, int) else codes
     return CellNote(group, tuple(OptimizerCode(code) for code in of_regions), formats, steps, numbers)

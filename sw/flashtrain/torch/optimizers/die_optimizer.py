@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Never
+from weakref import ref
 from zlib import crc32
 
 import torch
@@ -26,12 +27,14 @@ from flashtrain.training.die_step import GradientReport, norm_limit
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.parameters import require_separate
 
-from .cell import Cell, Kind, KindOf, groups_of, made, refined
+from .cell import Cell, Kind, KindOf, groups_of, in_order_of_arrival, made, refined
 from .commit_note import CommitNote, members_of
 from .die_state import DieState
 from .formats import Formats, checksum
 from .group_step import GroupStep, StateNames, used
 from .loaded_state import LoadedState
+from .open_step import OpenStep
+from .overlap import Overlap, OverlapCounts
 from .parameter_check import check_gradient, check_parameter, name_of
 from .state_view import ShownTensors, StateView, with_own_entries
 from .step_scale import StepScale, silence_warning
@@ -56,7 +59,8 @@ class DieOptimizer(torch.optim.Optimizer):
     max_norm: gradients with a larger norm, over all groups, are clipped to it; recovered: go on with the
     weights and state that the dies hold after `Device.recover`, of the same parameters and kind of optimizer;
     commits: how steps end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`); group: the ranks
-    that step together, by default all of `torch.distributed`.
+    that step together, by default all of `torch.distributed`; overlap: gradients go to the dies during the
+    backward pass, and :meth:`step` decides (:class:`Overlap`).
 
     The float32 weights live on the dies. After a step each parameter with a gradient holds them, rounded if
     it has 16 bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has
@@ -97,6 +101,7 @@ class DieOptimizer(torch.optim.Optimizer):
         recovered: bool = False,
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
+        overlap: bool = False,
     ) -> None:
         if not isinstance(device, Device):
             raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
@@ -115,6 +120,13 @@ class DieOptimizer(torch.optim.Optimizer):
         self._recovered: CommitNote | None = None
         self._shown = ShownTensors()
         self._ranks = ranks_of(group, commits)
+        if overlap and self._ranks.count > 1:
+            raise ParameterError(
+                f"overlap=True with {self._ranks.count} ranks, whose gradients are joined after the hooks of"
+                " the backward pass; expected overlap=False"
+            )
+        self._overlap = Overlap(self._begin) if overlap else None
+        self._scaler: ref[torch.amp.GradScaler] | None = None  # of the last step
         self._dies = DieState(device, streams, port, self._note_of, self._ranks)
         self._ranks.agreed(lambda: super(DieOptimizer, self).__init__(params, defaults))
         self._ranks.require_equal(self._facts(device))
@@ -130,6 +142,8 @@ class DieOptimizer(torch.optim.Optimizer):
         self._ranks.require_equal(
             {"plain parameters with the checksum": crc32(repr(plain).encode())}, _REPLICAS
         )
+        if self._overlap is not None:
+            self._overlap.watch(self._members())
 
     # For the kinds of optimizers.
 
@@ -145,6 +159,11 @@ class DieOptimizer(torch.optim.Optimizer):
     def stores(self) -> int:
         """The number of times that the host has stored weights on the dies: 1 if nobody else changes them."""
         return self._dies.stores
+
+    @property
+    def overlaps(self) -> OverlapCounts:
+        """Steps that were begun during a backward pass."""
+        return OverlapCounts() if self._overlap is None else self._overlap.counts
 
     # Checkpoints.
 
@@ -190,6 +209,7 @@ class DieOptimizer(torch.optim.Optimizer):
 
     def restore(self, name: str) -> None:
         """Go on from a pinned checkpoint: parameters and state are as they were; :meth:`resume` is next."""
+        self._forget_begun()
         generation, raw = self._ranks.agreed(lambda: self.checkpoints.find(name))[self._ranks.rank]
         note = CommitNote.unpack(raw)
         members = members_of(self.param_groups)
@@ -203,7 +223,8 @@ class DieOptimizer(torch.optim.Optimizer):
     @property
     def state(self) -> StateView:
         """The state on the dies, read on access; writes to it are refused, at the next step at the latest."""
-        return StateView(self._dies, [self.names_of(group) for group in self.param_groups], self._shown)
+        names = [self.names_of(group) for group in self.param_groups]
+        return StateView(self._dies, names, self._members(), self._shown)
 
     @state.setter
     def state(self, value: Mapping[Tensor, Any]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -246,19 +267,30 @@ class DieOptimizer(torch.optim.Optimizer):
             with torch.enable_grad():
                 loss = closure()
         self.report = None
-        with self._ranks.step() as agreement:
-            self._shown.check()
-            scale = StepScale(self, grad_scaler)
-            if scale.overflow:
-                agreement.joined(Totals(overflow=True), self._dies.updates)
-            else:
-                self.report = self._step_of(self._gradients(), scale.unscale, agreement)
+        begun = None if self._overlap is None else self._overlap.take()
+        try:
+            with self._ranks.step() as agreement:
+                self._shown.check()
+                scale = StepScale(self, grad_scaler)
+                if scale.overflow:
+                    agreement.joined(Totals(overflow=True), self._dies.updates)
+                else:
+                    self.report = self._step_of(self._gradients(), scale.unscale, agreement, begun)
+        finally:
+            if begun is not None:
+                begun.drop()  # of no effect after its result
+            self._forget_begun()
+        self._scaler = None if grad_scaler is None else ref(grad_scaler)
         skipped = self.report is not None and self.report.skipped
         scale.report(skipped)
         if skipped and not scale.scaled:
             warnings.warn(f"{type(self).__name__} skipped a step: {_cause(self.report)}",
                           RuntimeWarning, stacklevel=2)  # fmt: skip
         return loss
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self._forget_begun()
+        super().zero_grad(set_to_none)
 
     def state_dict(self) -> dict[str, Any]:
         """The dictionary of PyTorch, with a state that is read from the dies and belongs to the caller."""
@@ -307,19 +339,77 @@ class DieOptimizer(torch.optim.Optimizer):
                 )
 
     def _step_of(
-        self, gradients: Mapping[Tensor, Tensor], unscale: float, agreement: OwnStep
+        self,
+        gradients: Mapping[Tensor, Tensor],
+        unscale: float,
+        agreement: OwnStep,
+        begun: OpenStep | None,
     ) -> GradientReport | None:
-        """Take a step; None if there is none to take. Of several ranks each takes it with its shards."""
+        """Take a step; None if there is none to take. Of several ranks each takes it with its shards.
+
+        begun: a step that is under way, which may be this one.
+        """
         if not gradients and self._ranks.count == 1:
             return None
-        steps = self._steps()
-        kind_of = self._kind_of(steps)
-        if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, steps, kind_of):
+        steps, negated = self._steps(), self._negated()
+        kind_of, reason = self._kind_of(steps), None
+        if self._dies.changed():
+            reason = "parameters were written to"
+        elif not self._dies.fits(self._placeable(), gradients, steps, kind_of):
+            reason = "other parameters had gradients"
+        elif not self._is_in_order():
+            reason = "gradients came in another order"
+        rearranged = reason is not None
+        if begun is not None and reason is None:
+            reason = self._dies.difference(begun, gradients, negated, steps, unscale)
+        if begun is not None and reason is not None:
+            begun.drop()
+            begun = None
+        if rearranged:
             self._dies.rearrange(self._refined(gradients, steps), steps)
-        negated = [bool(group.get("maximize")) for group in self.param_groups]
-        return self._dies.step(
-            gradients, negated, steps, unscale, self.max_norm, self.host_state(), agreement
+        report = self._dies.step(
+            gradients, negated, steps, unscale, self.max_norm, self.host_state(), agreement, begun
         )
+        self._learn(gradients, begun is not None, reason)
+        return report
+
+    # Steps that begin during the backward pass.
+
+    def _begin(self, stepping: Collection[Tensor]) -> OpenStep | None:
+        """Begin a step of these parameters; None if they are not stored such that it can."""
+        steps = self._steps()
+        if not self._dies.fits(self._placeable(), stepping, steps, self._kind_of(steps)):
+            return None
+        scaler = None if self._scaler is None else self._scaler()
+        unscale = 1.0 if scaler is None else 1 / scaler.get_scale()
+        return self._dies.begin(stepping, self._negated(), steps, unscale)
+
+    def _is_in_order(self) -> bool:
+        """Whether the cells are in the order of the gradients, or have to stay as they are."""
+        if self._overlap is None or any(cell.steps for cell in self._dies.cells):
+            return True
+        return in_order_of_arrival(self._dies.cells, self._overlap.arrivals) == list(self._dies.cells)
+
+    def _learn(self, gradients: Collection[Tensor], taken: bool, reason: str | None) -> None:
+        if self._overlap is None:
+            return
+        was_over = self._overlap.is_over
+        self._overlap.learn(gradients, taken, reason or "")
+        self._overlap.watch(self._members())
+        if self._overlap.is_over and not was_over:
+            warnings.warn(
+                f"{type(self).__name__} does not overlap any more: its last steps began during the backward"
+                f" pass and were taken anew, because {self._overlap.reason}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _forget_begun(self) -> None:
+        if self._overlap is not None:
+            self._overlap.forget()
+
+    def _negated(self) -> list[bool]:
+        return [bool(group.get("maximize")) for group in self.param_groups]
 
     def _facts(self, device: Device) -> dict[str, object]:
         """Facts that are equal on all ranks which step together, by the words of messages."""
@@ -418,7 +508,8 @@ class DieOptimizer(torch.optim.Optimizer):
         return [[p for p in group["params"] if shard(p).numel()] for group in self.param_groups]
 
     def _refined(self, stepping: Collection[Tensor], steps: Sequence[GroupStep]) -> list[Cell]:
-        return refined(self._dies.cells, self._placeable(), stepping, self._kind_of(steps))
+        cells = refined(self._dies.cells, self._placeable(), stepping, self._kind_of(steps))
+        return cells if self._overlap is None else in_order_of_arrival(cells, self._overlap.arrivals)
 
     def _gradients(self) -> dict[Tensor, Tensor]:
         """Gradients by parameter, all checked."""
@@ -456,6 +547,7 @@ class DieOptimizer(torch.optim.Optimizer):
         placed = [[p for p in group if p.requires_grad or p in loaded.steps] for group in self._placeable()]
         cells = made(placed, lambda p: loaded.steps.get(p, 0), self._kind_of(steps))
         updates = max(loaded.steps.values(), default=0)
+        self._forget_begun()
         self._ranks.agreed(lambda: self._dies.store(cells, steps, loaded.values, updates))
         self._dies.write(loaded.values[Input.W])
         return {**given, "param_groups": groups}

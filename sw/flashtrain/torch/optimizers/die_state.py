@@ -1,8 +1,8 @@
 """Parameters of PyTorch on the dies, in cells: stored, stepped, read."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 
 import numpy as np
@@ -17,6 +17,7 @@ from flashtrain.host import (
     StateMissing,
     TensorGroup,
 )
+from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.host.state.tensor_group import ARRAYS
 from flashtrain.numerics import Totals, copy_of
 from flashtrain.spec import FlashtrainError, Port
@@ -29,12 +30,16 @@ from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.errors import ParameterError
 
 from .cell import Cell, KindOf, groups_of
-from .formats import checksum, float32_of, gradient_of, set_weights
-from .group_step import CellStep, Command, GroupStep, arrays_of, held
+from .formats import checksum, float32_of, set_weights
+from .group_step import GroupStep, arrays_of
+from .open_step import CellUpdate, OpenStep
 
 NoteOf = Callable[[Sequence[Cell], Sequence[Sequence[TensorGroup]], bool, bytes, int], bytes]
 """The note of cells, each with its regions on the dies, after a step or before any, with the host's state, of
 the generation of the ranks that is so many ahead."""
+
+ReadCell = Callable[[Input], list[FloatArray]]
+"""Gives an array of all parameters of a cell from the current generation."""
 
 Values = Mapping[Input, Mapping[Tensor, FloatArray]]
 """Weights and state by parameter, as far as they are not those of the parameter, and zeros."""
@@ -246,6 +251,30 @@ class DieState:
             stepping -= members
         return not stepping
 
+    def begin(
+        self,
+        stepping: Collection[Tensor],
+        negated: Sequence[bool],
+        steps: Sequence[GroupStep],
+        unscale: float,
+    ) -> OpenStep:
+        """Begin a step of these parameters, whose gradients come one by one; arguments as of :meth:`step`."""
+        self._ranks.prepare(self.stored)
+        return OpenStep(self.stored, self._updates(stepping, negated, steps, unscale, 1.0, whole=False))
+
+    def difference(
+        self,
+        begun: OpenStep,
+        gradients: Mapping[Tensor, Tensor],
+        negated: Sequence[bool],
+        steps: Sequence[GroupStep],
+        unscale: float,
+    ) -> str | None:
+        """What makes this step another one than that which was begun; None if it is the same."""
+        return begun.difference(
+            self._updates(gradients, negated, steps, unscale, 1.0, whole=False), gradients
+        )
+
     def step(
         self,
         gradients: Mapping[Tensor, Tensor],
@@ -255,39 +284,37 @@ class DieState:
         max_norm: float | None,
         host: bytes,
         agreement: OwnStep,
+        begun: OpenStep | None,
     ) -> GradientReport:
         """One step of the parameters with gradients; the parameters then hold their new weights.
 
         negated, steps: by group; host: the host's state, recorded with the commit; agreement: with the
-        steps of other ranks. After an overflow nothing is changed, and the report says so.
+        steps of other ranks; begun: the same step, if it is under way. After an overflow nothing is changed,
+        and the report says so.
         """
         state = self.stored
         stepping = [cell.parameters[0] in gradients for cell in self.cells]
-        sent = [
-            [gradient_of(gradients[p], cell.formats.gradient, negated[cell.group]) for p in cell.parameters]
-            if step
-            else []
-            for cell, step in zip(self.cells, stepping, strict=True)
-        ]
         copies: list[Sequence[Array] | None] = []
         after = [
             replace(cell, steps=cell.steps + step) for cell, step in zip(self.cells, stepping, strict=True)
         ]
         joint: list[Totals] = []
-        self._ranks.prepare(state)
+        if begun is None:
+            self._ranks.prepare(state)
 
-        def commands(number: int, clip: float) -> list[Command]:
-            cell = self.cells[number]
-            if not stepping[number]:
-                return [held(state.groups[one]) for one in self._numbers(number)]
-            read = partial(self._read_cell, number)
-            one = CellStep(cell.parameters, sent[number], read, cell.steps + 1, unscale, clip)
-            return steps[cell.group].commands(one)
+        def computed(clip: float) -> list[GroupCopies]:
+            if begun is not None and not joint:
+                return begun.complete(gradients).result()
+            updates = self._updates(gradients, negated, steps, unscale, clip, whole=True)
+            sent: list[list[Array]] = []
+            for one in updates:
+                tensors = [one.tensors(n, gradients.get(p)) for n, p in enumerate(one.cell.parameters)]
+                sent += map(list, zip(*tensors, strict=True))
+            return state.update(sent, [constants for one in updates for constants in one.constants])
 
         def update(clip: float) -> GradientReport:
-            every = list(chain(*(commands(number, clip) for number in range(len(self.cells)))))
             before = state.renewals
-            copies[:] = state.update([one.tensors for one in every], [one.constants for one in every])
+            copies[:] = computed(clip)
             if not joint:
                 try:
                     joint.append(agreement.joined(self._totals(state, steps), self.updates))
@@ -328,6 +355,40 @@ class DieState:
         return take_step(update, commit, state.skip, max_norm)
 
     # Implementation.
+
+    def _updates(
+        self,
+        stepping: Collection[Tensor],
+        negated: Sequence[bool],
+        steps: Sequence[GroupStep],
+        unscale: float,
+        clip: float,
+        whole: bool,
+    ) -> list[CellUpdate]:
+        """The update of each cell. whole: arrays of a cell are read all at once, and not one by one."""
+        updates = []
+        for number, cell in enumerate(self.cells):
+            own = steps[cell.group] if cell.parameters[0] in stepping else None
+            read = cache(partial(self._read_cell, number))
+
+            def read_one(array: Input, index: int, cell: int = number, read: ReadCell = read) -> FloatArray:
+                if whole:
+                    return read(array)[index]
+                return self.stored.read_tensor(array, self._group_with(array, cell), index)
+
+            updates.append(
+                CellUpdate(
+                    cell,
+                    self._numbers(number),
+                    own,
+                    negated[cell.group],
+                    unscale,
+                    clip,
+                    self.stored,
+                    read_one,
+                )
+            )
+        return updates
 
     def _layouts(self) -> list[tuple[Cell, tuple[tuple[Input, ...], ...]]]:
         """Each cell, and the arrays of each of its regions."""

@@ -1,4 +1,4 @@
-"""The steps of parameter groups: the commands that take them, and what each command is sent."""
+"""The steps of parameter groups: the constants of their commands, and what each command is sent."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from flashtrain.host.state.tensor_group import ARRAYS, Tensors
 from flashtrain.host.state.tiling import GRADIENT_DTYPES
 from flashtrain.numerics import Constants
 from flashtrain.spec.optimizer import PROGRAMS, Input, OptimizerCode
-from flashtrain.training.arrays import FloatArray
+from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.optimizers.hold import hold
 
@@ -45,13 +45,6 @@ class StateNames(NamedTuple):
     counted: bool
 
 
-class Command(NamedTuple):
-    """Data for the dies about a region of a cell: a tensor for each parameter, and constants."""
-
-    tensors: Tensors
-    constants: Constants
-
-
 @dataclass(frozen=True)
 class CellStep:
     """A step of a cell.
@@ -59,15 +52,11 @@ class CellStep:
     Members
     -------
     parameters: those of the cell, on this rank.
-    gradients: of the parameters, as they are sent.
-    read: gives an array of the cell from the current generation on the dies.
     number: of the step, from 1.
     unscale, clip: factors of the gradients.
     """
 
     parameters: Sequence[Tensor]
-    gradients: Tensors
-    read: Callable[[Input], list[FloatArray]]
     number: int
     unscale: float
     clip: float
@@ -100,8 +89,17 @@ class GroupStep(ABC):
         return 1.0
 
     @abstractmethod
-    def commands(self, step: CellStep) -> list[Command]:
-        """The command of each region for a step of a cell."""
+    def constants(self, step: CellStep) -> list[Constants]:
+        """The constants of each region for a step of a cell."""
+
+    @abstractmethod
+    def tensors(
+        self, step: CellStep, parameter: Tensor, gradient: Array, read: Callable[[Input], FloatArray]
+    ) -> list[Array]:
+        """What each region is sent for a parameter of the cell.
+
+        gradient: as it is sent; read: gives an array of the parameter from the current generation.
+        """
 
 
 @dataclass(frozen=True)
@@ -121,15 +119,19 @@ class WholeStep(GroupStep):
     def regions(self, formats: Formats) -> tuple[Region, ...]:
         return (Region(self.optimizer.code, used(self.optimizer.code), formats),)
 
-    def commands(self, step: CellStep) -> list[Command]:
-        constants = self.optimizer.constants(step.number, step.unscale, step.clip)
-        return [Command(step.gradients, constants)]
+    def constants(self, step: CellStep) -> list[Constants]:
+        return [self.optimizer.constants(step.number, step.unscale, step.clip)]
+
+    def tensors(
+        self, step: CellStep, parameter: Tensor, gradient: Array, read: Callable[[Input], FloatArray]
+    ) -> list[Array]:
+        return [gradient]
 
 
-def held(region: TensorGroup) -> Command:
-    """The command that leaves a region as it is."""
+def held(region: TensorGroup) -> tuple[Tensors, Constants]:
+    """The tensors and constants that leave a region as it is."""
     dtype = GRADIENT_DTYPES[region.gradient_format]
-    return Command([np.zeros(shape, dtype) for shape in region.shapes], hold(len(region.arrays)))
+    return [np.zeros(shape, dtype) for shape in region.shapes], hold(len(region.arrays))
 
 
 def used(code: OptimizerCode) -> tuple[Input, ...]:

@@ -1,7 +1,7 @@
 """`Muon` of PyTorch, with its steps on the dies; parameters that are no matrices step by AdamW."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from torch.optim.optimizer import ParamsT
 
 from flashtrain.host import Device
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.numerics import HyperparameterError, gradient_values
+from flashtrain.numerics import Constants, HyperparameterError, gradient_values
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, SgdConstant
 from flashtrain.torch.ranks.shards import shard
@@ -27,7 +27,7 @@ from flashtrain.training.optimizers import SGDW, MovingMean
 from .adam import AdamW, adam_step
 from .die_optimizer import DieOptimizer
 from .formats import Formats, gradient_of
-from .group_step import CellStep, Command, GroupStep, Region, StateNames
+from .group_step import CellStep, GroupStep, Region, StateNames
 from .parameter_check import name_of
 
 _A, _B, _C = 3.4445, -4.7750, 2.0315  # K. Jordan, "Muon: An optimizer for hidden layers", as in PyTorch
@@ -80,6 +80,7 @@ class Muon(DieOptimizer):
         recovered: bool = False,
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
+        overlap: bool = False,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -104,6 +105,7 @@ class Muon(DieOptimizer):
             recovered,
             commits,
             group,
+            overlap,
         )
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -224,16 +226,18 @@ class MuonStep(GroupStep):
     def rate_factor(self, parameter: Tensor) -> float:
         return _ADJUSTMENTS[self.adjustment](*parameter.shape)
 
-    def commands(self, step: CellStep) -> list[Command]:
-        mean = self.mean.constants(step.number, step.unscale, step.clip)
+    def constants(self, step: CellStep) -> list[Constants]:
         weights = SGDW(
             self.weights.learning_rate, self.weights.weight_decay, self.rate_factor(step.parameters[0])
         )
-        directions = [
-            self._direction(parameter.device, old, sent, mean[SgdConstant.SCALE])
-            for parameter, old, sent in zip(step.parameters, step.read(Input.M), step.gradients, strict=True)
-        ]
-        return [Command(step.gradients, mean), Command(directions, weights.constants(step.number))]
+        mean = self.mean.constants(step.number, step.unscale, step.clip)
+        return [mean, weights.constants(step.number)]
+
+    def tensors(
+        self, step: CellStep, parameter: Tensor, gradient: Array, read: Callable[[Input], FloatArray]
+    ) -> list[Array]:
+        scale = self.mean.constants(step.number, step.unscale, step.clip)[SgdConstant.SCALE]
+        return [gradient, self._direction(parameter.device, read(Input.M), gradient, scale)]
 
     def _direction(self, device: torch.device, old: FloatArray, sent: Array, scale: np.float32) -> Array:
         """The direction of a matrix, BF16 as uint16, from its old momentum and its gradient as it is sent."""

@@ -50,6 +50,7 @@ class SGD(DieOptimizer):
         recovered: bool = False,
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
+        overlap: bool = False,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -74,6 +75,7 @@ class SGD(DieOptimizer):
             recovered,
             commits,
             group,
+            overlap,
         )
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:

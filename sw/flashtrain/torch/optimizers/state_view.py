@@ -80,12 +80,16 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
     Parameters that never took a step have none, and neither have parameters without elements. As with
     PyTorch's own, their entry is empty.
 
-    names: of the state, by group; shown: gets the tensors.
+    names: of the state, by group; members: the parameters of all groups, in the order of the view; shown:
+    gets the tensors.
     """
 
-    def __init__(self, dies: DieState, names: Sequence[StateNames], shown: ShownTensors) -> None:
+    def __init__(
+        self, dies: DieState, names: Sequence[StateNames], members: Sequence[Tensor], shown: ShownTensors
+    ) -> None:
         self._dies = dies
         self._names = names
+        self._members = members
         self._shown = shown
 
     def __getitem__(self, parameter: Tensor) -> dict[str, Any]:
@@ -142,7 +146,7 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
                 named = names | ({MASTER_WEIGHT: Input.W} if is_rounded(p, cell.formats) else {})
                 if cell.steps and (named or counted):
                     kept[p] = _Kept(cell.steps if counted else None, named)
-        return kept
+        return {p: kept[p] for p in self._members if p in kept} | kept
 
     def _entry(
         self, parameter: Tensor, steps: int | None, arrays: Mapping[str, FloatArray]
