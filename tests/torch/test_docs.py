@@ -22,7 +22,9 @@ def names(heading):
     return [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)]
 
 
-EXAMPLE, MUON, TWO_OPTIMIZERS, ACCELERATE, LIGHTNING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLE, MUON, OVERLAP, TWO_OPTIMIZERS, ACCELERATE, LIGHTNING = re.findall(
+    r"```python\n(.*?)```", PAGE, re.DOTALL
+)
 
 
 def test_example(capsys):
@@ -47,6 +49,12 @@ def test_muon():
         for optimizer in optimizers:
             optimizer.step()
     torch.testing.assert_close(scope["model"].state_dict(), model.state_dict(), rtol=1e-5, atol=1e-6)
+
+
+def test_overlap(capsys):
+    exec(OVERLAP, {})
+    printed = capsys.readouterr().out
+    assert f"It prints `{printed.strip()}`" in PAGE
 
 
 def trained() -> nn.Module:
@@ -109,7 +117,7 @@ def test_exceptions():
 @pytest.mark.parametrize("kind", [SGD, AdamW])
 def test_arguments(kind):
     own = inspect.signature(kind).parameters
-    assert len(names("Arguments")) == 9
+    assert len(names("Arguments")) == 10
     for name in names("Arguments"):
         assert own[name].kind is inspect.Parameter.KEYWORD_ONLY
 

@@ -100,8 +100,10 @@ def refined(
 def in_order_of_arrival(cells: Iterable[Cell], arrivals: Mapping[Tensor, int]) -> list[Cell]:
     """The cells in the order in which the dies can take most gradients early, if those arrive so.
 
-    A cell is complete before the next one begins. So each place gets the cell for whose last gradient the
-    others wait least, by parameters and arrivals. arrivals: the places of gradients in time, from 0.
+    A cell is complete before the next one begins. So each place gets the cell that the others wait least
+    for, counted by parameters and time.
+
+    arrivals: the places of gradients in time, from 0.
     """
     left, ordered, now = list(cells), list[Cell](), 0
     while left:

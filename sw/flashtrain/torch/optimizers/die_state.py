@@ -270,7 +270,7 @@ class DieState:
         steps: Sequence[GroupStep],
         unscale: float,
     ) -> str | None:
-        """What makes this step another one than that which was begun; None if it is the same."""
+        """The reason why this step is another one than that which was begun; None if it is the same."""
         return begun.difference(
             self._updates(gradients, negated, steps, unscale, 1.0, whole=False), gradients
         )

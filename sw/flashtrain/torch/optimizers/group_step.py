@@ -96,7 +96,7 @@ class GroupStep(ABC):
     def tensors(
         self, step: CellStep, parameter: Tensor, gradient: Array, read: Callable[[Input], FloatArray]
     ) -> list[Array]:
-        """What each region is sent for a parameter of the cell.
+        """The tensors that the regions are sent for a parameter of the cell.
 
         gradient: as it is sent; read: gives an array of the parameter from the current generation.
         """

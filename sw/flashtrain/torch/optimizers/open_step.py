@@ -58,7 +58,7 @@ class CellUpdate:
         return gradient_of(gradient, self.cell.formats.gradient, self._negated)
 
     def tensors(self, index: int, gradient: Tensor | None) -> list[Array]:
-        """What each region is sent for parameter `index` of the cell; gradient: None if the cell is held."""
+        """The tensors that the regions are sent for parameter `index`; gradient: None if the cell is held."""
         if self._own is None or gradient is None:
             return [tensors[index] for tensors, _ in self._held]
         parameter = self.cell.parameters[index]
@@ -105,7 +105,7 @@ class OpenStep:
         self._send(one, index, part)
 
     def difference(self, updates: Sequence[CellUpdate], gradients: Mapping[Tensor, Tensor]) -> str | None:
-        """What makes the step of these cells with these gradients another one; None if it is the same."""
+        """The reason why a step of these cells and gradients is another one; None if it is the same."""
         if gradients.keys() != self._places.keys():
             return "other parameters had gradients"
         words = [[c.words for c in one.constants] for one in updates]

@@ -34,9 +34,9 @@ class OverlapCounts(NamedTuple):
 class Overlap:
     """Begins the step of an optimizer while the backward pass computes its gradients.
 
-    A hook of each parameter reports its gradients. What a step needs is learned from the step before: the
-    parameters that had gradients, and how often each was added to, as by the micro-batches of an accumulated
-    gradient. So the first step is only watched. The last addition to a gradient sends it to the dies.
+    A hook of each parameter reports its gradients. A step is prepared by the one before: by the parameters
+    that had gradients, and by the number of backward passes that added to each. So the first step is only
+    watched. The last addition to a gradient sends it to the dies.
 
     No error leaves a hook: the step in which it happens is not begun, or dropped, and :meth:`take` returns
     None. After two dropped steps in a row no step is begun any more.
