@@ -141,6 +141,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_COPY_FORMAT_FP16 0x01
 #define FLASHTRAIN_COPY_FORMAT_BF16 0x02
 
+/* Format of an array of optimizer state. */
+#define FLASHTRAIN_STATE_FORMAT_FP32 0x00 /* IEEE 754 binary32 */
+#define FLASHTRAIN_STATE_FORMAT_BF16 0x01 /* the upper half of a binary32 */
+
+/* Rounding of a number that is stored in a narrower format. */
+#define FLASHTRAIN_ROUNDING_NEAREST 0x00 /* to nearest even */
+#define FLASHTRAIN_ROUNDING_STOCHASTIC 0x01 /* up or down by chance, so that the expectation is the number */
+
 /* Constants of the SGD family. */
 #define FLASHTRAIN_SGD_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
 #define FLASHTRAIN_SGD_CONSTANT_DECAY 0x01 /* weight decay; SGDW: 1 - lr * weight decay */
@@ -457,7 +465,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_UPDATE_HEADER_CODE 0, 8 /* OptimizerCode */
 #define FLASHTRAIN_UPDATE_HEADER_GRADIENT_FORMAT 8, 8
 #define FLASHTRAIN_UPDATE_HEADER_COPY_FORMAT 16, 8
-#define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile; more than fit count as all that fit */
+#define FLASHTRAIN_UPDATE_HEADER_WEIGHT_FORMAT 24, 4 /* StateFormat of w */
+#define FLASHTRAIN_UPDATE_HEADER_MOMENT_FORMAT 28, 3 /* StateFormat of m and v */
+#define FLASHTRAIN_UPDATE_HEADER_ROUNDING 31, 1 /* Rounding of what is stored in 16 bits */
+#define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile; more than fit count as all that fit; an odd one is not counted */
+#define FLASHTRAIN_UPDATE_HEADER_ROUNDING_KEY 64, 48 /* of stochastic rounding */
+#define FLASHTRAIN_UPDATE_HEADER_FIRST_ZONE 112, 12 /* of the stream; the place of a tile counts its zone from there */
 #define FLASHTRAIN_UPDATE_HEADER_CONSTANTS(index) 128 + 32 * (index), 32 /* binary32 */
 
 /* Statistics of a die's gradients since LOAD_CONSTANTS. */
@@ -537,7 +550,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_MOST_WEAR 0x1fffff /* where the count of erases stops */
 #define FLASHTRAIN_RECORD_FIRST_PIN 8 /* bit of the stream with NSID 1 in the flags; the others follow */
 #define FLASHTRAIN_RECORD_MOMENTS 16
-#define FLASHTRAIN_WORD_BYTES 4 /* of optimizer state */
+#define FLASHTRAIN_ROUNDING_KEY_BITS 48 /* of stochastic rounding */
 
 /* Factory marks of bad blocks (flashtrain.spec.bad_blocks). */
 #define FLASHTRAIN_MARK 0x00 /* the first byte */

@@ -71,6 +71,8 @@ class Zone(c.Structure):
 class Step(c.Structure):
     _fields_ = [
         *((name, c.c_uint8) for name in ("code", "gradient_format", "copy_format")),
+        *((name, c.c_uint8) for name in ("weight_format", "moment_format", "rounding")),
+        ("rounding_key", c.c_uint64),
         ("constants", c.c_uint32 * 8),
     ]
 

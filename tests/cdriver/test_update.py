@@ -1,14 +1,17 @@
 """Optimizer steps by the C driver: the same bits as those of the Python driver, and the same journal."""
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from flashtrain.host import FunctionalLink, TensorGroup, open_device
 from flashtrain.numerics import Constants
+from flashtrain.numerics.state_format import step_key
 from flashtrain.spec import Port, Status, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import Adam
 
@@ -20,7 +23,13 @@ CORE = Port.CORE
 A, B, C = 5, 6, 7
 PARAMETERS = 700
 GROUP = TensorGroup(OptimizerCode.ADAM, ((PARAMETERS,),), GradientFormat.FP16, CopyFormat.BF16)
-LAYOUT = GROUP.layout(TINY.geometry)
+BF16 = StateFormat.BF16
+NARROW = [
+    replace(GROUP, formats=StateFormats(moments=BF16)),
+    replace(GROUP, formats=StateFormats(moments=BF16), rounding=Rounding.STOCHASTIC, seed=3),
+    replace(GROUP, formats=StateFormats(BF16, BF16), rounding=Rounding.STOCHASTIC, seed=(1 << 64) - 1),
+    replace(GROUP, formats=StateFormats(BF16)),
+]
 
 
 def gradients(step):
@@ -34,8 +43,9 @@ def weights():
 class State:
     """Optimizer state that the C driver keeps, in the layout of the Python driver."""
 
-    def __init__(self, driver: CDriver) -> None:
-        self.driver = driver
+    def __init__(self, driver: CDriver, group: TensorGroup = GROUP) -> None:
+        self.driver, self.group = driver, group
+        self.layout = group.layout(TINY.geometry)
         self.current, self.next, self.updates = A, B, 0
         self.tile = Tile()
 
@@ -45,16 +55,18 @@ class State:
 
     def initialise(self):
         zeros = np.zeros(PARAMETERS, np.float32)
-        for row in LAYOUT.state_pages([weights(), zeros, zeros]):
+        for row in self.layout.state_pages([weights(), zeros, zeros]):
             self.driver.append(CORE, self.current, 0, row)
         self.driver.do("ft_declare_committed", self.current, Commit())
 
     def step(self, note=b"", **fields):
         """An update with its commit; returns the copies and the statistics."""
-        driver, layout = self.driver, LAYOUT
+        driver, layout, group = self.driver, self.layout, self.group
         self.updates += 1
         constants = self.adam(self.updates).words
-        step = Step(GROUP.code, GROUP.gradient_format, GROUP.copy_format,
+        key = step_key(group.seed, self.updates, 0) if group.rounding else 0
+        step = Step(group.code, group.gradient_format, group.copy_format, group.formats.weight,
+                    group.formats.moments, group.rounding, key,
                     (ctypes.c_uint32 * 8)(*map(int, constants)))  # fmt: skip
         driver.do("ft_tile_of", step, self.tile)
         assert self.tile.parameters == layout.tile.parameters
@@ -86,10 +98,9 @@ class State:
         return copies, list(statistics)
 
 
-@pytest.fixture
-def reference():
+def reference_of(group: TensorGroup):
     device = open_device(TINY, FunctionalLink, UPDATE_NODE, memory_bytes=1 << 18)
-    state = device.optimizer_state([GROUP], streams=("state_a", "state_b"))
+    state = device.optimizer_state([group], streams=("state_a", "state_b"))
     state.initialise([[weights()]])
     return state
 
@@ -98,8 +109,9 @@ def bits(vector):
     return np.asarray(vector).view(np.uint16 if vector.itemsize == 2 else np.uint32)
 
 
-def test_steps_have_the_bits_of_the_python_driver(driver, link, reference):
-    state = State(driver)
+@pytest.mark.parametrize("group", [GROUP, *NARROW])
+def test_steps_have_the_bits_of_the_python_driver(driver, link, group):
+    state, reference = State(driver, group), reference_of(group)
     state.initialise()
     for number in range(1, 5):
         copies, statistics = state.step()
@@ -112,7 +124,7 @@ def test_steps_have_the_bits_of_the_python_driver(driver, link, reference):
             assert list(ours.squares) == [int(square.view(np.uint32)) for square in theirs.squares]
     link.power_cycle()
     with open_device(link=link, node=UPDATE_NODE, recover=True) as device:
-        attached = device.optimizer_state([GROUP], ("state_a", "state_b"), recovered=True)
+        attached = device.optimizer_state([group], ("state_a", "state_b"), recovered=True)
         for array in (Input.W, Input.M, Input.V):
             ours, theirs = attached.read(array)[0][0], reference.read(array)[0][0]
             assert np.array_equal(bits(ours), bits(theirs))

@@ -8,6 +8,7 @@ from flashtrain.host.state.tiling import GRADIENT_DTYPES, TileLayout, join_tenso
 from flashtrain.spec import PRESETS
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import StateFormat, StateFormats
 from flashtrain.spec.update import Tile
 
 CODES = (OptimizerCode.SGD, OptimizerCode.MOMENTUM, OptimizerCode.ADAM)
@@ -38,6 +39,32 @@ def test_state_comes_back(name, code, more, seed):
     for number, array in enumerate(arrays):
         planes = layout.planes_of(number)
         assert np.array_equal(layout.state_array(number, pages[:, planes.start : planes.stop]), array)
+
+
+FULL, HALF = StateFormat
+
+
+@pytest.mark.parametrize("name", ["tiny", "small"])
+@pytest.mark.parametrize("code", CODES, ids=lambda code: code.name)
+@pytest.mark.parametrize("formats", [(FULL, HALF), (HALF, FULL), (HALF, HALF)])
+def test_narrow_state_comes_back(name, code, formats, seed):
+    """Numbers of BF16, from pages of each array alone; w, then m, then v, in 2 or 4 bytes each."""
+    random = np.random.default_rng(seed)
+    g = PRESETS[name].geometry
+    tile = Tile.of(g, code, GradientFormat.BF16, CopyFormat.BF16, StateFormats(*formats))
+    layout = TileLayout(tile, 2 * tile.parameters * g.channels + 3)
+    bits = [random.integers(0, 0x7F80, layout.parameters, np.uint32) << 16 for _ in range(tile.arrays)]
+    arrays = [one.view(np.float32) for one in bits]
+    pages = layout.state_pages(arrays)
+    for number, array in enumerate(arrays):
+        planes = layout.planes_of(number)
+        assert np.array_equal(layout.state_array(number, pages[:, planes.start : planes.stop]), array)
+    data, at = pages[0, :, 0].tobytes(), 0
+    for number, array in enumerate(arrays):
+        own = array[: tile.parameters].view(np.uint32)
+        stored = own if formats[min(number, 1)] is FULL else (own >> 16).astype(np.uint16)
+        assert data[at : at + stored.nbytes] == stored.tobytes()
+        at += stored.nbytes
 
 
 @pytest.mark.parametrize("parameters", [1, 84, 85, 86, 169, 170, 171, 1000])

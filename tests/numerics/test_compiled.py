@@ -1,5 +1,7 @@
 """The kernels in C++ give what the NumPy of `flashtrain.numerics` gives, bit for bit."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -7,13 +9,22 @@ from flashtrain.numerics import Constants, codec, copy_of, gradient_values, upda
 from flashtrain.numerics.codec.elements import stored_slices
 from flashtrain.numerics.compiled import codec as compiled
 from flashtrain.numerics.compiled.tiles import STATISTICS, TILE, TilePages, TileStep
+from flashtrain.numerics.state_format import (
+    StepRounding,
+    loaded,
+    random_bits,
+    random_halves,
+    stored_bits,
+)
 from flashtrain.numerics.statistics import add_squares
 from flashtrain.spec.codec import CODED, PageHeader, Refusal, slice_user_bytes
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, StateFormats
 
 from .codec_helpers import like_activations, with_check
 
 PAGE_BYTES = 512
+BITS = {StateFormat.FP32: np.uint32, StateFormat.BF16: np.uint16}
 DTYPES = {GradientFormat.FP32: np.uint32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
 
 
@@ -91,13 +102,29 @@ def in_rows(pages):
     return pages[:, :, 0].reshape(len(pages), -1)
 
 
+NARROW = [
+    StateFormats(weight, moments)
+    for weight in StateFormat
+    for moments in StateFormat
+    if StateFormats(weight, moments) != PLAIN
+]
+TILES = [
+    *((g, c, PLAIN, Rounding.NEAREST) for g in GradientFormat for c in CopyFormat),
+    *(
+        (GradientFormat.BF16, CopyFormat.BF16, formats, rounding)
+        for formats in NARROW
+        for rounding in Rounding
+    ),
+    (GradientFormat.FP32, CopyFormat.FP16, StateFormats(moments=StateFormat.BF16), Rounding.STOCHASTIC),
+]
+
+
 @pytest.mark.parametrize("code", OptimizerCode)
-@pytest.mark.parametrize("copy", CopyFormat)
-@pytest.mark.parametrize("gradient", GradientFormat)
-def test_tiles(code, copy, gradient, random):
+@pytest.mark.parametrize(("gradient", "copy", "formats", "rounding"), TILES)
+def test_tiles(code, copy, gradient, formats, rounding, random):
     """Several tiles on two dies, in an order; words behind the parameters' stay as they are."""
     program = PROGRAMS[code]
-    n, arrays = int(random.integers(1, 700)), len(program.outputs)
+    n, arrays = 2 * int(random.integers(1, 350)), len(program.outputs)
     words = 17 * PAGE_BYTES // 4
     constants = Constants(code, tuple(any_floats(random, len(program.constants))))
     state = any_floats(random, (5, words))
@@ -114,20 +141,38 @@ def test_tiles(code, copy, gradient, random):
     entries = np.empty(3, TILE)
     entries["die"] = dies
     entries["state"], entries["gradient"] = (each.offsets[tiles, 0] for each in pages)
+    first_zone, zones, places = 7, np.array([7, 9, 3]), random.integers(0, 1 << 21, 3) << 12
+    entries["zone"], entries["place"] = zones, places
+    how = StepRounding(rounding, int(random.integers(1 << 48)))
     copy_pages = int(random.integers(1, 4)) if copy is not CopyFormat.NONE else 0
-    TileStep(constants, gradient, copy, n).run(entries, *pages, copy_pages, statistics)
-    new, copies = in_rows(new_pages).view(np.float32), in_rows(sent_pages)
+    step = TileStep(constants, gradient, copy, n, formats, how, first_zone)
+    step.run(entries, *pages, copy_pages, statistics)
+    new, copies = in_rows(new_pages), in_rows(sent_pages)
+    kinds = [formats.of(k) for k in range(arrays)]
+    ends = np.cumsum([0, *(n * kind.bytes for kind in kinds)])
+    parts_of = [slice(start, end) for start, end in pairwise(ends)]
+    state = state.view(np.uint8)
     copied = copy_pages * PAGE_BYTES
     assert np.array_equal(copies[:, copied:], gradients[:, copied:])
-    for tile, die in zip(tiles, dies, strict=True):
+    for tile, die, zone, place in zip(tiles, dies, zones, places, strict=True):
         dtype = np.float32 if gradient is GradientFormat.FP32 else DTYPES[gradient]
         g = gradient_values(sent[tile].view(dtype))
-        parts = {Input(k).name.lower(): state[tile, k * n : (k + 1) * n] for k in range(arrays)}
+        old = [
+            loaded(kind, state[tile, part].view(BITS[kind]))
+            for kind, part in zip(kinds, parts_of, strict=True)
+        ]
+        parts = {Input(k).name.lower(): array for k, array in enumerate(old)}
         after = update(constants, g, **parts, copy=CopyFormat.NONE)
-        expected = [array for array in (after.w, after.m, after.v) if array is not None]
-        found = new[tile, : arrays * n].reshape(arrays, n)
-        assert np.array_equal(found.view(np.uint32), np.array(expected).view(np.uint32))
-        rounded = copy_of(after.w, copy)
+        arrays_after = [array for array in (after.w, after.m, after.v) if array is not None]
+        bits = random_bits(how.key, place | (zone - first_zone) % 4096, n)
+        expected = [
+            stored_bits(kind, array, random_halves(bits, k) if rounding is Rounding.STOCHASTIC else None)
+            for k, (kind, array) in enumerate(zip(kinds, arrays_after, strict=True))
+        ]
+        for part, stored in zip(parts_of, expected, strict=True):
+            assert np.array_equal(new[tile, part], stored.view(np.uint8))
+        copied_weight = after.w if formats.weight is StateFormat.FP32 else loaded(kinds[0], expected[0])
+        rounded = copy_of(copied_weight, copy)
         expected_copy = b"" if rounded is None else rounded.tobytes()
         assert copies[tile, :copied].tobytes() == expected_copy[:copied].ljust(copied, b"\0")
         nan = np.isnan(g)
@@ -139,5 +184,5 @@ def test_tiles(code, copy, gradient, random):
     for name in STATISTICS.names or ():
         assert statistics[name].tobytes() == before[name].tobytes(), name
     untouched = np.setdiff1d(np.arange(5), tiles)
-    assert np.array_equal(new[untouched].view(np.uint32), state[untouched].view(np.uint32))
-    assert np.array_equal(new[:, arrays * n :].view(np.uint32), state[:, arrays * n :].view(np.uint32))
+    assert np.array_equal(new[untouched], state[untouched])
+    assert np.array_equal(new[:, ends[-1] :], state[:, ends[-1] :])

@@ -5,6 +5,7 @@ import pytest
 from flashtrain.spec import PRESETS, ConfigError
 from flashtrain.spec.nvme import BitField
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import StateFormat, StateFormats
 from flashtrain.spec.update import (
     GRADIENT_BUFFERS,
     WORD_BYTES,
@@ -15,6 +16,7 @@ from flashtrain.spec.update import (
 )
 
 FP32, FP16, BF16 = GradientFormat
+FULL, HALF = StateFormat
 
 TILES = [
     # preset, optimizer: parameters, pages of gradients in FP32 and in 16 bits, pages of copies
@@ -47,6 +49,44 @@ def test_tiles(name, code, parameters, wide, narrow, copies):
             assert 0 <= tile.words - tile.arrays * tile.parameters <= 2
 
 
+NARROW_TILES = [
+    # preset, optimizer, w, m and v: parameters, pages of gradients in FP32 and in 16 bits, first bytes
+    ("tiny", OptimizerCode.ADAM, FULL, HALF, 128, 1, 1, (0, 512, 768)),
+    ("tiny", OptimizerCode.ADAM, HALF, HALF, 170, 2, 1, (0, 340, 680)),
+    ("tiny", OptimizerCode.ADAM, HALF, FULL, 102, 1, 1, (0, 204, 612)),
+    ("tiny", OptimizerCode.MOMENTUM, FULL, HALF, 170, 2, 1, (0, 680)),
+    ("tiny", OptimizerCode.SGD, HALF, HALF, 512, None, 2, (0,)),
+    ("small", OptimizerCode.ADAMW, HALF, HALF, 2730, 3, 2, (0, 5460, 10920)),
+    ("behemoth", OptimizerCode.ADAMW, FULL, HALF, 4096, 4, 2, (0, 16384, 24576)),
+    ("behemoth", OptimizerCode.ADAMW, HALF, HALF, 5460, 6, 3, (0, 10920, 21840)),
+    ("optimstore", OptimizerCode.ADAM, HALF, HALF, 10922, 3, 2, (0, 21844, 43688)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "weight", "moments", "parameters", "wide", "narrow", "first"), NARROW_TILES
+)
+def test_narrow_tiles(name, code, weight, moments, parameters, wide, narrow, first):
+    geometry, formats = PRESETS[name].geometry, StateFormats(weight, moments)
+    for gradient, pages in ((FP32, wide), (FP16, narrow), (BF16, narrow)):
+        if pages is None:
+            with pytest.raises(ConfigError, match="expected one of 16 bits"):
+                Tile.of(geometry, code, gradient, CopyFormat.NONE, formats)
+            continue
+        tile = Tile.of(geometry, code, gradient, CopyFormat.BF16, formats)
+        assert (tile.parameters, tile.gradient_pages) == (parameters, pages)
+        assert tuple(tile.array_bytes(number).start for number in range(tile.arrays)) == first
+        assert (
+            geometry.page_set_bytes - 12 < tile.array_bytes(tile.arrays - 1).stop <= geometry.page_set_bytes
+        )
+
+
+def test_copies_of_narrow_weights():
+    with pytest.raises(ConfigError) as caught:
+        Tile.of(PRESETS["tiny"].geometry, OptimizerCode.ADAM, BF16, CopyFormat.FP16, StateFormats(HALF))
+    assert str(caught.value) == "tile.copy_format is 'FP16'; expected BF16 or NONE for weights in BF16"
+
+
 @pytest.mark.parametrize("arrays", [0, 4])
 def test_bad_tile(arrays):
     with pytest.raises(ConfigError) as caught:
@@ -62,7 +102,8 @@ def test_header():
     h = UpdateHeader
     assert (h.BYTES, GRADIENT_BUFFERS) == (64, 2)
     assert (h.code, h.gradient_format, h.copy_format) == ((0, 8), (8, 8), (16, 8))
-    assert h.parameters == (32, 32)
+    assert (h.weight_format, h.moment_format, h.rounding) == ((24, 4), (28, 3), (31, 1))
+    assert (h.parameters, h.rounding_key, h.first_zone) == ((32, 32), (64, 48), (112, 12))
     assert h.constants == words(4)
 
 

@@ -13,9 +13,11 @@ from flashtrain.sim.nand.errors import PagePlace
 from flashtrain.spec import preset
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.spec.update import Tile
 from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Momentum, Nesterov
+from tests.rounded_state import as_stored, group_bits
 
 OPTIMIZERS = (
     SGD(0.3, weight_decay=0.01),
@@ -33,13 +35,21 @@ NAMES = {"m": Input.M, "v": Input.V}
 
 
 class Reference:
-    """A group of tensors, updated in NumPy."""
+    """A group of tensors, updated in NumPy; `stored`: formats, rounding and seed of its state.
 
-    def __init__(self, optimizer, shapes, random, gradient=FP32, copy=CopyFormat.NONE):
+    geometry, number, first_row: of the device, and the group's place, for stochastic rounding.
+    """
+
+    def __init__(
+        self, optimizer, shapes, random, gradient=FP32, copy=CopyFormat.NONE, geometry=None, number=0,
+        first_row=0, **stored,
+    ):  # fmt: skip
         self.optimizer = optimizer
         self.random = random
-        self.group = TensorGroup(optimizer.code, tuple(shapes), gradient, copy)
-        self.w = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+        self.group = TensorGroup(optimizer.code, tuple(shapes), gradient, copy, **stored)
+        self.geometry, self.number, self.first_row = geometry, number, first_row
+        w = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+        self.w = as_stored(self.group, Input.W, w)
         self.state = [optimizer.initial_state(w) for w in self.w]
 
     def gradients(self):
@@ -58,7 +68,15 @@ class Reference:
             self.optimizer.step(w, g, state, t, **scales)
             for w, g, state in zip(self.w, gradients, self.state, strict=True)
         ]
-        self.w, self.state = [one[0] for one in after], [one[1] for one in after]
+        bits = None
+        if self.group.rounding is Rounding.STOCHASTIC:
+            bits = group_bits(self.group, self.geometry, t, self.number, self.first_row)
+        self.w = as_stored(self.group, Input.W, [one[0] for one in after], bits)
+        arrays = {
+            name: as_stored(self.group, NAMES[name], [one[1][name] for one in after], bits)
+            for name in self.optimizer.state_names
+        }
+        self.state = [{name: arrays[name][i] for name in arrays} for i in range(len(after))]
 
     def copies(self):
         return [copy_of(w, self.group.copy_format) for w in self.w]
@@ -107,6 +125,48 @@ def test_steps_as_the_reference(update_device, optimizer, gradient, copy, seed):
         else:
             same(copies[0], reference.copies())
         assert (state.current.updates, len(state.pinned)) == (t, 0)
+
+
+FULL, HALF = StateFormat
+STORED = {
+    "w32_s16": StateFormats(FULL, HALF),
+    "w16_s16": StateFormats(HALF, HALF),
+    "w16_s32": StateFormats(HALF, FULL),
+}
+
+
+@pytest.mark.parametrize("optimizer", (SGD(0.1), Nesterov(0.1, 0.8), AdamW(0.01)), ids=lambda o: o.code.name)
+@pytest.mark.parametrize("formats", STORED.values(), ids=STORED)
+@pytest.mark.parametrize("rounding", Rounding, ids=lambda rounding: rounding.name)
+def test_state_formats_as_the_reference(update_device, optimizer, formats, rounding, seed):
+    """Two groups, of which the second has rows of its own; a step that is skipped has the same bits again."""
+    random, g = np.random.default_rng(seed), update_device.config.geometry
+    kind = {"geometry": g, "formats": formats, "rounding": rounding, "seed": seed}
+    first = Reference(optimizer, [(17, 30), (), (333,)], random, BF16, CopyFormat.BF16, **kind)
+    rows = first.group.layout(g).rows
+    second = Reference(optimizer, [(5,)], random, BF16, number=1, first_row=rows, **kind)
+    references = [first, second]
+    state = start(update_device, references)
+    check(state, references)
+    for t in (1, 2, 3):
+        gradients = [reference.gradients() for reference in references]
+        constants = [reference.constants(t) for reference in references]
+        copies = state.update(gradients, constants)
+        if t == 2:
+            state.skip()
+            again = state.update(gradients, constants)
+            same(again[0], copies[0])
+        for reference, own in zip(references, gradients, strict=True):
+            reference.step(own, t)
+        state.commit()
+        check(state, references)
+        same(copies[0], first.copies())
+        if t == 1:
+            state.pin()  # so that the third generation is in a third stream, with the same bits
+    assert state.nbytes == sum(
+        reference.group.layout(g).tile.state_bytes * sum(w.size for w in reference.w)
+        for reference in references
+    )
 
 
 def test_reads_beside_steps(update_device, seed):

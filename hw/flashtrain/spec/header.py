@@ -8,7 +8,7 @@ of an array of fields takes the index.
 from collections.abc import Iterator
 from enum import IntEnum, IntFlag
 
-from . import bad_blocks, optimizer, randomizer, registers, streams
+from . import bad_blocks, optimizer, randomizer, registers, state_format, streams
 from .comments import comments, first_paragraph
 from .identity import GENERATION_LIMIT, MOST_WEAR, PageIdentity, RestoreAction
 from .journal import (
@@ -47,7 +47,7 @@ from .registers import (
     StreamAttributes,
     StreamRegister,
 )
-from .update import WORD_BYTES, UpdateHeader, UpdateStatistics
+from .update import UpdateHeader, UpdateStatistics
 
 PREFIX = "FLASHTRAIN"
 
@@ -63,6 +63,8 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "OPTIMIZER": optimizer.OptimizerCode,
     "GRADIENT_FORMAT": optimizer.GradientFormat,
     "COPY_FORMAT": optimizer.CopyFormat,
+    "STATE_FORMAT": state_format.StateFormat,
+    "ROUNDING": state_format.Rounding,
     "SGD_CONSTANT": optimizer.SgdConstant,
     "LINEAR_CONSTANT": optimizer.LinearConstant,
     "ADAM_CONSTANT": optimizer.AdamConstant,
@@ -186,7 +188,7 @@ def _recovery() -> Iterator[tuple[str, str, str]]:
     yield "MOST_WEAR", hex(MOST_WEAR), "where the count of erases stops"
     yield "RECORD_FIRST_PIN", str(FIRST_PIN), "bit of the stream with NSID 1 in the flags; the others follow"
     yield "RECORD_MOMENTS", str(MOMENTS), ""
-    yield "WORD_BYTES", str(WORD_BYTES), "of optimizer state"
+    yield "ROUNDING_KEY_BITS", str(state_format.KEY_BITS), "of stochastic rounding"
 
 
 def _marks() -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from enum import IntEnum, IntFlag
 from inspect import getdoc
 
-from . import codec, journal, nvme, optimizer, registers, update
+from . import codec, journal, nvme, optimizer, registers, state_format, update
 from .comments import comments, first_paragraph
 from .config import FmsConfig
 from .identity import RESTORE_FIELDS, PageIdentity, RestoreAction
@@ -182,6 +182,7 @@ def _update() -> Iterable[str]:
     """The prose is the modules' own; the programs and their constants are in docs/optimizers.md."""
     prose = (getdoc(update) or "").partition("\n\n")[2]
     yield from _heading("Optimizer steps on the dies", prose)
+    yield from _heading("Formats of state", (getdoc(state_format) or "").partition("\n\n")[2], level=3)
     yield from _fields("Update header", UpdateHeader)
     yield from _fields("Source identity", SourceIdentity)
     yield from _fields("Update statistics", UpdateStatistics)
@@ -189,6 +190,8 @@ def _update() -> Iterable[str]:
         "Optimizer codes": optimizer.OptimizerCode,
         "Gradient formats": optimizer.GradientFormat,
         "Copy formats": optimizer.CopyFormat,
+        "State formats": state_format.StateFormat,
+        "Roundings": state_format.Rounding,
         "Constants of SGD, MOMENTUM, NESTEROV, SGDW": optimizer.SgdConstant,
         "Constants of LINEAR": optimizer.LinearConstant,
         "Constants of ADAM, ADAMW and FAST": optimizer.AdamConstant,

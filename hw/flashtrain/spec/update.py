@@ -1,9 +1,13 @@
 """Optimizer steps on the dies: tiles, headers and statistics of a step, and the commands of a die.
 
 A *tile* is the state of some parameters on one page set of one die. It holds w of all, then m, then v, as far
-as the optimizer has them: binary32 words in the order of plane and byte. So all planes are programmed with
-state, and nothing of a parameter lies on another die. Words of a page set past its parameters' state stay as
-they are.
+as the optimizer has them: numbers in the order of plane and byte, each array in its format
+(`spec.state_format`). A tile with an array of 16 bits has an even number of parameters. So all planes are
+programmed with state, and nothing of a parameter lies on another die. Words of a page set past its
+parameters' state stay as they are.
+
+A copy is of the weight as it is stored. With weights in BF16 there are copies in BF16, or none. Gradients of
+a tile take at most as many pages as a die has planes.
 
 Die commands (bytes in `spec.nand`):
 
@@ -41,10 +45,11 @@ Die commands (bytes in `spec.nand`):
 
 from dataclasses import dataclass
 
-from .errors import require_range
+from .errors import require, require_range
 from .geometry import Geometry
 from .nvme import BitField
 from .optimizer import CONSTANT_WORDS, PARTIAL_SUMS, PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
+from .state_format import KEY_BITS, PLAIN, StateFormat, StateFormats
 
 WORD_BYTES = 4
 GRADIENT_BUFFERS = 2
@@ -54,22 +59,34 @@ GRADIENT_BUFFERS = 2
 class Tile:
     """How the state of an optimizer lies on a page set.
 
-    A parameter has `arrays` words of state: 1 to 3, for w, m and v.
+    A parameter has `arrays` numbers of state: 1 to 3, for w, m and v, in these formats.
     """
 
     geometry: Geometry
     arrays: int
     gradient_format: GradientFormat
     copy_format: CopyFormat
+    formats: StateFormats = PLAIN
 
     def __post_init__(self) -> None:
         require_range("tile.arrays", self.arrays, 1, 3)
+        if self.formats.weight is StateFormat.BF16:
+            require(self.copy_format is not CopyFormat.FP16, "tile.copy_format", self.copy_format.name,
+                    "BF16 or NONE for weights in BF16")  # fmt: skip
+        fits = self.gradient_pages <= gradient_buffer_pages(self.geometry)
+        require(fits, "tile.gradient_format", self.gradient_format.name,
+                "one of 16 bits for a parameter with 2 bytes of state")  # fmt: skip
 
     @classmethod
     def of(
-        cls, geometry: Geometry, code: OptimizerCode, gradient: GradientFormat, copy: CopyFormat
+        cls,
+        geometry: Geometry,
+        code: OptimizerCode,
+        gradient: GradientFormat,
+        copy: CopyFormat,
+        formats: StateFormats = PLAIN,
     ) -> "Tile":
-        return cls(geometry, len(PROGRAMS[code].outputs), gradient, copy)
+        return cls(geometry, len(PROGRAMS[code].outputs), gradient, copy, formats)
 
     @property
     def words(self) -> int:
@@ -77,9 +94,25 @@ class Tile:
         return self.geometry.page_set_bytes // WORD_BYTES
 
     @property
+    def state_bytes(self) -> int:
+        """Bytes of state of a parameter."""
+        return sum(self.formats.of(number).bytes for number in range(self.arrays))
+
+    @property
+    def multiple(self) -> int:
+        """Parameters come in multiples of this: two with an array of 16 bits, whose words hold two."""
+        narrow = any(self.formats.of(number) is not StateFormat.FP32 for number in range(self.arrays))
+        return 2 if narrow else 1
+
+    @property
     def parameters(self) -> int:
         """Parameters of a tile; at most two words are left over."""
-        return self.words // self.arrays
+        return self.geometry.page_set_bytes // self.state_bytes // self.multiple * self.multiple
+
+    def array_bytes(self, number: int) -> range:
+        """The bytes of array `number` (0 is w, 1 is m, 2 is v) within the tile's data."""
+        sizes = [self.parameters * self.formats.of(each).bytes for each in range(number + 1)]
+        return range(sum(sizes[:-1]), sum(sizes))
 
     @property
     def gradient_pages(self) -> int:
@@ -96,7 +129,7 @@ class Tile:
 
 
 def gradient_buffer_pages(geometry: Geometry) -> int:
-    """Pages of one gradient buffer of a die: binary32 gradients of tiles with one word of state."""
+    """Pages of one gradient buffer of a die: gradients as large as the state, one word of it in binary32."""
     return geometry.planes
 
 
@@ -107,7 +140,12 @@ class UpdateHeader:
     code = BitField(0, 8)  # OptimizerCode
     gradient_format = BitField(8, 8)
     copy_format = BitField(16, 8)
-    parameters = BitField(32, 32)  # of a tile; more than fit count as all that fit
+    weight_format = BitField(24, 4)  # StateFormat of w
+    moment_format = BitField(28, 3)  # StateFormat of m and v
+    rounding = BitField(31, 1)  # Rounding of what is stored in 16 bits
+    parameters = BitField(32, 32)  # of a tile; more than fit count as all that fit; an odd one is not counted
+    rounding_key = BitField(64, KEY_BITS)  # of stochastic rounding
+    first_zone = BitField(112, 12)  # of the stream; the place of a tile counts its zone from there
     constants = tuple(BitField(32 * (4 + number), 32) for number in range(CONSTANT_WORDS))  # binary32
 
 

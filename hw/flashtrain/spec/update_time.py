@@ -8,8 +8,8 @@ from .update import Tile
 def compute_cycles(config: FmsConfig) -> list[int]:
     """Cycles of the update unit for 1, 2, ... pages of gradients: those of the smallest tile with so many.
 
-    A channel gets the number of pages, but neither their format nor the words of state per parameter. With
-    binary32 gradients there is only one such tile; other formats take up to twice as long.
+    A channel gets the number of pages, but neither their format nor the bytes of state per parameter. With
+    binary32 gradients and state there is only one such tile; other formats take up to twice as long.
     """
     tiles = [
         Tile(config.geometry, arrays, form, CopyFormat.NONE)

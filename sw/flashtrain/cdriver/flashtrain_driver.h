@@ -144,10 +144,15 @@ struct ft_zone {
     bool unsure;       /* blocks behind the write pointer may have been written and lost */
 };
 
-/* An optimizer step on the dies. */
+/* An optimizer step on the dies. A rounding key of its own for each step makes the same random bits again when
+ * the step is repeated.
+ */
 struct ft_step {
     uint8_t code;                         /* FLASHTRAIN_OPTIMIZER_... */
     uint8_t gradient_format, copy_format; /* FLASHTRAIN_GRADIENT_FORMAT_..., FLASHTRAIN_COPY_FORMAT_... */
+    uint8_t weight_format, moment_format; /* FLASHTRAIN_STATE_FORMAT_... of w, and of m and v */
+    uint8_t rounding;                     /* FLASHTRAIN_ROUNDING_... */
+    uint64_t rounding_key;                /* of stochastic rounding: 48 bits */
     uint32_t constants[8];                /* binary32, by FLASHTRAIN_..._CONSTANT_... */
 };
 
@@ -372,7 +377,9 @@ enum ft_error ft_drain(struct ft_device* device);
 
 /* ---- Optimizer steps on the dies ---- */
 
-/* The layout of a tile of this step. FT_ERR_ARGUMENT for an unknown code or format. */
+/* The layout of a tile of this step. FT_ERR_ARGUMENT for an unknown code or format; for copies in FP16 of
+ * weights in BF16; and if the gradients of a tile take more pages than a die has planes.
+ */
 enum ft_error ft_tile_of(const struct ft_device* device, const struct ft_step* step, struct ft_tile* tile);
 
 /* Send the step to all dies, and reset their statistics. `address`: room for a block per die. */

@@ -3,6 +3,8 @@
 
 static unsigned bytes_of_format(uint8_t format) { return format == FLASHTRAIN_GRADIENT_FORMAT_FP32 ? 4 : 2; }
 
+static unsigned bytes_of_state(uint8_t format) { return format == FLASHTRAIN_STATE_FORMAT_FP32 ? 4 : 2; }
+
 static uint16_t pages_of(const struct ft_device* device, uint32_t bytes) {
     return (uint16_t)((bytes + device->info.page_bytes - 1) / device->info.page_bytes);
 }
@@ -11,11 +13,22 @@ enum ft_error ft_tile_of(const struct ft_device* device, const struct ft_step* s
     static const uint8_t arrays[] = FLASHTRAIN_OPTIMIZER_ARRAYS;
     if (!device || !step || !tile || step->code >= sizeof arrays ||
         step->gradient_format > FLASHTRAIN_GRADIENT_FORMAT_BF16 ||
-        step->copy_format > FLASHTRAIN_COPY_FORMAT_BF16)
+        step->copy_format > FLASHTRAIN_COPY_FORMAT_BF16 ||
+        step->weight_format > FLASHTRAIN_STATE_FORMAT_BF16 ||
+        step->moment_format > FLASHTRAIN_STATE_FORMAT_BF16 || step->rounding > FLASHTRAIN_ROUNDING_STOCHASTIC ||
+        step->rounding_key >> FLASHTRAIN_ROUNDING_KEY_BITS)
         return FT_ERR_ARGUMENT;
-    const uint32_t words = device->info.planes * device->info.page_bytes / FLASHTRAIN_WORD_BYTES;
-    tile->parameters = words / arrays[step->code];
+    const bool narrow_weights = step->weight_format == FLASHTRAIN_STATE_FORMAT_BF16;
+    if (narrow_weights && step->copy_format == FLASHTRAIN_COPY_FORMAT_FP16) return FT_ERR_ARGUMENT;
+    const unsigned moments = arrays[step->code] - 1u;
+    const uint32_t bytes = device->info.planes * device->info.page_bytes;
+    tile->parameters =
+        bytes / (bytes_of_state(step->weight_format) + moments * bytes_of_state(step->moment_format));
+    /* A word has two numbers of 16 bits. */
+    if (narrow_weights || (moments && step->moment_format == FLASHTRAIN_STATE_FORMAT_BF16))
+        tile->parameters &= ~1u;
     tile->gradient_pages = pages_of(device, tile->parameters * bytes_of_format(step->gradient_format));
+    if (tile->gradient_pages > device->info.planes) return FT_ERR_ARGUMENT;
     tile->copy_pages = 0;
     if (step->copy_format != FLASHTRAIN_COPY_FORMAT_NONE)
         tile->copy_pages = pages_of(device, tile->parameters * bytes_of_format(step->copy_format));
@@ -49,6 +62,11 @@ enum ft_error ft_set_constants(struct ft_device* device, uint8_t port, uint8_t n
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_CODE, step->code);
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_GRADIENT_FORMAT, step->gradient_format);
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_COPY_FORMAT, step->copy_format);
+        flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_WEIGHT_FORMAT, step->weight_format);
+        flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_MOMENT_FORMAT, step->moment_format);
+        flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_ROUNDING, step->rounding);
+        flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_ROUNDING_KEY, step->rounding_key);
+        flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_FIRST_ZONE, device->first_zone[nsid - 1]);
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_PARAMETERS, tile.parameters);
         for (unsigned i = 0; i < sizeof step->constants / sizeof step->constants[0]; ++i)
             flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_CONSTANTS(i), step->constants[i]);

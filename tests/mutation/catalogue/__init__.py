@@ -9,6 +9,7 @@ from tests.mutation.catalogue.keys import KEYS
 from tests.mutation.catalogue.moving import MOVING
 from tests.mutation.catalogue.pipelines import PIPELINES
 from tests.mutation.catalogue.spares import SPARES
+from tests.mutation.catalogue.state_formats import STATE_FORMATS
 from tests.mutation.catalogue.talking import TALKING
 from tests.mutation.catalogue.zones import ZONES
 
@@ -22,6 +23,7 @@ FAULTS = (
     *TALKING,
     *MOVING,
     *DIES,
+    *STATE_FORMATS,
     *KEYS,
     *ARITHMETIC,
 )

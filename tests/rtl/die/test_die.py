@@ -123,7 +123,10 @@ def test_large_pages(run, simulator):
 
 
 @pytest.mark.usual("icarus-fast", "verilator-fast")
-@pytest.mark.icarus("gradients_loaded|status", long="gradients_loaded|formats=5|status|beyond.*SGD")
+@pytest.mark.icarus(
+    "gradients_loaded|status",
+    long="gradients_loaded|formats=5|status|beyond.*SGD|state_formats.*rounding=1.*arrays=3",
+)
 @pytest.mark.parametrize("name", ["fast", "one"])
 def test_updates(run, part, name):
     run("update_bench.py", name, test_filter=part)
@@ -136,8 +139,8 @@ def test_updates_of_pages_with_a_code(run, simulator, name):
         run("coded_update_bench.py", name)
         few = {
             "coded_small": "never_rests",
-            "coded": "values|status|beyond",
-            "keyed": "status|beyond|another",
+            "coded": "values|status|beyond|state_formats",
+            "keyed": "status|beyond|another|state_formats",
         }
         run("update_bench.py", name, test_filter=few[name])
     elif name != "coded_small":

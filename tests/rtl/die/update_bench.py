@@ -11,7 +11,8 @@ from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
-from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import SourceIdentity, UpdateStatistics
 from tests.rtl.die.die_configs import BAD_BLOCK, config_named
 from tests.rtl.die.update_driver import Step, UpdateDriver, make_step
@@ -118,6 +119,34 @@ async def formats(dut, formats):
     step = make_step(CONFIG, code, *FORMATS[formats], rng)
     step.parameters = random.randint(1, step.parameters)
     await run_step(nand, step, 2)
+
+
+NARROW = [
+    StateFormats(weight, moments)
+    for weight in StateFormat
+    for moments in StateFormat
+    if StateFormats(weight, moments) != PLAIN
+]
+
+
+@cocotb.test()
+@cocotb.parametrize(formats=range(len(NARROW)), rounding=list(Rounding), arrays=[1, 2, 3])
+async def state_formats(dut, formats, rounding, arrays):
+    """Every pair of state formats, by both roundings, on whole tiles and on a part of them."""
+    nand, rng = await begin(dut)
+    codes = [code for code, program in PROGRAMS.items() if len(program.outputs) == arrays]
+    of_state = NARROW[formats]
+    copy = random.choice([CopyFormat.NONE, CopyFormat.BF16])
+    if of_state.weight is StateFormat.FP32:
+        copy = random.choice(list(CopyFormat))
+    gradient = GradientFormat.BF16 if arrays == 1 else random.choice(list(GradientFormat))
+    step = make_step(CONFIG, random.choice(codes), gradient, copy, rng, of_state, rounding)
+    if random.random() < 0.5:
+        step.parameters = 2 * random.randint(1, step.parameters // 2)
+        step.surplus = step.tile.multiple - 1  # an odd parameter does not count
+    else:
+        step.surplus = random.choice([0, 1, 2, random.getrandbits(30)])
+    await run_step(nand, step, 3)
 
 
 @cocotb.test()

@@ -1,23 +1,27 @@
 """Plays the controller of an update on the pins of one die, and knows what has to come of it."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from flashtrain.numerics import Constants, gradient_values, statistics, update
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import page_keys
+from flashtrain.numerics.state_format import loaded, stored_bits
 from flashtrain.numerics.statistics import add_squares
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity, identity_record
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, random_bits, tile_place
 from flashtrain.spec.update import SourceIdentity, Tile, UpdateHeader, UpdateStatistics
 from tests.rtl.die.coded_tile import with_parity
 from tests.rtl.die.nand_driver import NandDriver
 
 DTYPES = {GradientFormat.FP32: np.float32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
+BITS = {StateFormat.FP32: np.uint32, StateFormat.BF16: np.uint16}
 
 
 def difficult(random: np.random.Generator, count: int) -> np.ndarray:
@@ -99,6 +103,7 @@ class Step:
     codec: PageCodec | None = None
     randomizer: bool = False
     surplus: int = 0
+    rounding: Rounding = Rounding.NEAREST
 
     def __post_init__(self) -> None:
         values = difficult(self.random, len(PROGRAMS[self.code].constants))
@@ -107,6 +112,8 @@ class Step:
         self.identities: list[dict[str, int]] = []
         self.place = self._any_fields("channel", "die")
         self.source = self._any_fields("stream", "zone", "generation", "sequence")
+        self.key = int(self.random.integers(1 << UpdateHeader.rounding_key.width))
+        self.first_zone = int(self.random.integers(1 << UpdateHeader.first_zone.width))
 
     @property
     def header(self) -> bytes:
@@ -115,6 +122,11 @@ class Step:
             h.code: self.code,
             h.gradient_format: self.tile.gradient_format,
             h.copy_format: self.tile.copy_format,
+            h.weight_format: self.tile.formats.weight,
+            h.moment_format: self.tile.formats.moments,
+            h.rounding: self.rounding,
+            h.rounding_key: self.key,
+            h.first_zone: self.first_zone,
             h.parameters: self.parameters + self.surplus,
             **dict(zip(h.constants, self.constants.words, strict=True)),
         }
@@ -194,24 +206,39 @@ class Step:
         g, n = self.tile.geometry, self.parameters
         source, target = rows or (number, number)
         gradients = self.gradients[number]
-        data = self.with_key(content, source)[:, : g.page_bytes]
-        words = np.ascontiguousarray(data).view(np.float32).reshape(-1)
-        arrays = [words[k * n : (k + 1) * n].copy() for k in range(self.tile.arrays)]
+        data = np.ascontiguousarray(self.with_key(content, source)[:, : g.page_bytes]).reshape(-1)
         names = [output.name for output in PROGRAMS[self.code].outputs]
+        kinds = [self.tile.formats.of(k) for k in range(len(names))]
+        ends = np.cumsum([0, *(n * kind.bytes for kind in kinds)])
+        parts = [slice(start, end) for start, end in pairwise(ends)]
+        arrays = [loaded(kind, data[part].view(BITS[kind])) for kind, part in zip(kinds, parts, strict=True)]
         result = update(
             self.constants, gradients, **dict(zip(names, arrays, strict=True)), copy=self.tile.copy_format
         )
-        for k, array in enumerate(getattr(result, name) for name in names):
-            words[k * n : (k + 1) * n] = array
+        copies = result.copy
         after = self.with_key(content, target)
         used = np.ascontiguousarray(after[:, : g.page_bytes]).reshape(-1)
-        used[: 4 * n * self.tile.arrays] = words.view(np.uint8)[: 4 * n * self.tile.arrays]
+        for k, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
+            stored = stored_bits(kind, getattr(result, names[k]), self._random_halves(number, k))
+            used[part] = stored.view(np.uint8)
+            if k == 0 and kind is StateFormat.BF16 and copies is not None:
+                copies = stored
         after[:, : g.page_bytes] = used.reshape(g.planes, g.page_bytes)
         for plane in range(g.planes):
             record = identity_record(plane=plane, **self.identities[number])
             after[plane, g.page_bytes : g.identified_page_bytes] = np.frombuffer(record, np.uint8)
         after = self.with_parity(self.with_key(after, target))
-        return after, b"" if result.copy is None else result.copy.tobytes()
+        return after, b"" if copies is None else copies.tobytes()
+
+    def _random_halves(self, number: int, array: int) -> np.ndarray | None:
+        """Random bits of an array of the tile with gradients `number`."""
+        if self.rounding is Rounding.NEAREST:
+            return None
+        place = dict(self.identities[number])
+        zone = (place["zone"] - self.first_zone) % (1 << UpdateHeader.first_zone.width)
+        at = tile_place(zone, place["page"], place["channel"], place["die"])
+        bits = [random_bits(self.key, at, index) for index in range(self.parameters)]
+        return np.array([each >> 16 * array & 0xFFFF for each in bits], np.uint32)
 
     def statistics(self) -> bytes:
         """Of all gradients so far, as the die gives them."""
@@ -234,7 +261,9 @@ def _bits(value: np.float32) -> int:
     return int(np.float32(value).view(np.uint32))
 
 
-def make_step(config: FmsConfig, code, gradient, copy, random) -> Step:
-    tile = Tile.of(config.geometry, code, gradient, copy)
+def make_step(
+    config: FmsConfig, code, gradient, copy, random, formats=PLAIN, rounding=Rounding.NEAREST
+) -> Step:
+    tile = Tile.of(config.geometry, code, gradient, copy, formats)
     codec = PageCodec(config.code) if config.code else None
-    return Step(tile, code, random, tile.parameters, codec, config.randomizer)
+    return Step(tile, code, random, tile.parameters, codec, config.randomizer, rounding=rounding)

@@ -10,26 +10,37 @@ import pytest
 
 from flashtrain.host.state.state_stream import TileStep
 from flashtrain.host.state.tiling import TileLayout
-from flashtrain.numerics import copy_of, gradients_in, statistics
-from flashtrain.perf.update_places import ChunkWork
+from flashtrain.numerics import copy_of, gradients_in, statistics, update
+from flashtrain.numerics.state_format import StepRounding, random_bits, random_halves, rounded
 from flashtrain.rtl.die.update_unit import UpdateUnit
 from flashtrain.rtl.export.systemverilog import lint
 from flashtrain.rtl.update_lane import UpdateLane
 from flashtrain.sim.update_lane.update_lane import LaneError, RtlUpdateLane
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.state_format import PLACE_BITS, PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateStatistics
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum
 from tests.rtl.elaborated import elaborated
 
 TINY = preset("tiny")
-CASES = list(
-    product(
+ROUNDED = (
+    (StateFormats(moments=StateFormat.BF16), Rounding.NEAREST),
+    (StateFormats(moments=StateFormat.BF16), Rounding.STOCHASTIC),
+    (StateFormats(StateFormat.BF16, StateFormat.BF16), Rounding.STOCHASTIC),
+)
+CASES = [
+    *product(
         (Adam(), AdamW(), Momentum(), SGD()),
         (GradientFormat.FP32, GradientFormat.BF16),
         (CopyFormat.NONE, CopyFormat.BF16),
-    )
-)
+    ),
+    *(
+        (optimizer, GradientFormat.BF16, copy, *how)
+        for optimizer, copy in ((Adam(), CopyFormat.BF16), (Momentum(), CopyFormat.NONE))
+        for how in ROUNDED
+    ),
+]
 
 
 class Cycles:
@@ -87,12 +98,16 @@ class Cycles:
 class Step:
     """A step of tiles that lie on one channel, each with gradients of its own."""
 
-    def __init__(self, random, optimizer, gradient: GradientFormat, copy: CopyFormat, scale: float = 1.0):
+    def __init__(
+        self, random, optimizer, gradient: GradientFormat, copy: CopyFormat, formats=PLAIN,
+        rounding=Rounding.NEAREST, scale: float = 1.0,
+    ):  # fmt: skip
         self._random, self._scale = random, scale
         geometry = replace(TINY.geometry, channels=1)
-        self.tile = Tile.of(geometry, optimizer.code, gradient, copy)
+        self.tile = Tile.of(geometry, optimizer.code, gradient, copy, formats)
         self.constants = optimizer.constants(2)
-        self.to_lane = TileStep(self.tile, self.constants)
+        self.rounding = StepRounding(rounding, int(random.integers(1 << 48)))
+        self.to_lane = TileStep(self.tile, self.constants, self.rounding)
 
     def run(self, lane: RtlUpdateLane):
         """Through a tile; its gradients and the cycles."""
@@ -103,14 +118,25 @@ class Step:
         layout = TileLayout(self.tile, count)
         pages = layout.state_pages(state)
         # Words of a page set that are of no parameter stay as they are.
-        words, used = pages[0, :, 0].copy().reshape(-1), 4 * count * self.tile.arrays
+        words, used = pages[0, :, 0].copy().reshape(-1), self.tile.state_bytes * count
         words[used:] = 0xA5
-        updated = lane.update(words, layout.gradient_pages(gradients)[0, :, 0])
-        expected = ChunkWork(layout, self.constants, gradients, 1.0).updated(pages)
-        new = expected[0, :, 0].reshape(-1)
-        new[used:] = 0xA5
-        assert np.array_equal(updated.tile, new)
-        copies = copy_of(layout.state_array(0, expected), self.tile.copy_format)
+        place = int(self._random.integers(1 << PLACE_BITS))
+        updated = lane.update(words, layout.gradient_pages(gradients)[0, :, 0], place)
+        arrays = [
+            layout.state_array(number, pages[:, layout.planes_of(number)])
+            for number in range(self.tile.arrays)
+        ]
+        new = update(self.constants, gradients, *arrays)
+        bits = random_bits(self.rounding.key, np.uint64(place), count)
+        is_random = self.rounding.rounding is Rounding.STOCHASTIC
+        stored = [
+            rounded(self.tile.formats.of(number), array, random_halves(bits, number) if is_random else None)
+            for number, array in enumerate((new.w, new.m, new.v)[: self.tile.arrays])
+        ]
+        expected = layout.state_pages(stored)[0, :, 0].reshape(-1)
+        expected[used:] = 0xA5
+        assert np.array_equal(updated.tile, expected)
+        copies = copy_of(stored[0], self.tile.copy_format)
         if copies is None:
             assert updated.copies.size == 0
         else:
@@ -174,7 +200,7 @@ def test_a_busy_tensor_buffer(open_lane, random, busy_percent):
 def test_statistics_are_of_the_step(open_lane, random, scale):
     lane = open_lane()
     for _ in range(2):
-        step = Step(random, Adam(), GradientFormat.FP32, CopyFormat.NONE, scale)
+        step = Step(random, Adam(), GradientFormat.FP32, CopyFormat.NONE, scale=scale)
         lane.begin(step.to_lane)
         check_statistics(lane, [step.run(lane)[0] for _ in range(2)])
 

@@ -41,11 +41,15 @@ def test_fast_programs_differ_in_one_operation(code):
     assert str(PROGRAMS[code]) == slow.replace("m = fma(MEAN_GAIN, change, M)", operation)
 
 
-def test_example(capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(example, {})
+def test_examples(capsys):
+    step, formats = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(step, {})
     # Two steps of the learning rate, and a little decay; a thousand squares of 1/2.
     assert capsys.readouterr().out.startswith("0.99")
+    exec(formats, {})
+    *moments, nbytes = capsys.readouterr().out.replace("[", "").replace("]", "").split()
+    # 0.05 lies between these two; w in four bytes, m and v in two.
+    assert set(map(float, moments)) == {0.04980469, 0.05004883} and nbytes == "8000"
 
 
 def test_figures_after_hundred_steps():

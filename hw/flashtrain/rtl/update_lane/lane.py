@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out, connect
 from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES
 from flashtrain.rtl.die.update.updater import Updater
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.state_format import PLACE_LOW
 from flashtrain.spec.update import UpdateHeader, UpdateStatistics
 
 from .order import LaneOrder, LaneTask
@@ -97,7 +98,13 @@ class UpdateLane(wiring.Component):
                             m.d.comb += [updater.header_begin.eq(1), updater.clear.eq(1)]
                             m.d.sync += go(State.HEADER, UpdateHeader.BYTES // LANE_BYTES)
                         with m.Case(LaneTask.TILE):
-                            m.d.comb += updater.load.eq(1)
+                            # The place lies in the first lane of the identity behind the first page.
+                            m.d.comb += [
+                                updater.load.eq(1),
+                                updater.put.eq(1),
+                                updater.lane.eq(self.config.geometry.page_bytes // LANE_BYTES),
+                                updater.lane_in.eq(order.place << PLACE_LOW),
+                            ]
                             m.d.sync += go(State.GRADIENTS, order.gradients)
                         with m.Case(LaneTask.REPORT):
                             m.d.comb += updater.statistics_begin.eq(1)

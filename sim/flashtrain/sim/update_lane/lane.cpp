@@ -42,7 +42,7 @@ extern "C" void flashtrain_lane_destroy(Lane* lane) {
 
 // Does an order: gives its words and takes the answer, each but in `busy_percent` of the cycles. Returns the
 // cycles until the lane is ready for the next order; 0 if it is not within `limit`, or moves other words.
-extern "C" uint64_t flashtrain_lane_do(Lane* lane, uint32_t order, const uint64_t* in, uint64_t in_count,
+extern "C" uint64_t flashtrain_lane_do(Lane* lane, uint64_t order, const uint64_t* in, uint64_t in_count,
                                        uint64_t* out, uint64_t out_count, uint32_t busy_percent,
                                        uint64_t limit) {
     auto& top = lane->top;

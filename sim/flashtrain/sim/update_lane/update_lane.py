@@ -59,7 +59,7 @@ class RtlUpdateLane:
         _none, cycles = self._do(LaneTask.STEP, step.header(), 0)
         return cycles + self._latency
 
-    def update(self, tile: NDArray[np.uint8], gradients: NDArray[np.uint8]) -> UpdatedTile:
+    def update(self, tile: NDArray[np.uint8], gradients: NDArray[np.uint8], place: int = 0) -> UpdatedTile:
         if self._step is None:
             raise LaneError("an update lane was given a tile before a step")
         shape = self._step.tile
@@ -69,7 +69,7 @@ class RtlUpdateLane:
         copy_words = _words(shape.parameters * shape.copy_format.bytes)
         data = gradients.tobytes()[: LANE_BYTES * gradient_words] + tile.tobytes()
         out, cycles = self._do(
-            LaneTask.TILE, data, _words(tile.nbytes) + copy_words, gradient_words, copy_words
+            LaneTask.TILE, data, _words(tile.nbytes) + copy_words, gradient_words, copy_words, place
         )
         return UpdatedTile(out[: tile.nbytes], out[tile.nbytes :], cycles + 2 * self._latency)
 
@@ -79,10 +79,10 @@ class RtlUpdateLane:
         return out.tobytes()
 
     def _do(
-        self, task: LaneTask, data: bytes, out_words: int, gradients: int = 0, copies: int = 0
+        self, task: LaneTask, data: bytes, out_words: int, gradients: int = 0, copies: int = 0, place: int = 0
     ) -> tuple[NDArray[np.uint8], int]:
         """Bytes that come out, and cycles of the lane."""
-        order = self._layout.const({"task": task, "gradients": gradients, "copies": copies})
+        order = self._layout.const({"task": task, "gradients": gradients, "copies": copies, "place": place})
         words, out = np.frombuffer(data, np.uint64), np.empty(out_words, np.uint64)
         cycles = self._library.flashtrain_lane_do(
             self._lane, order.as_bits(), words.ctypes.data, len(words), out.ctypes.data, len(out),
@@ -116,7 +116,7 @@ def _library(config: FmsConfig) -> ctypes.CDLL:
     signatures = {
         "create": (pointer, [u32]),
         "destroy": (None, [pointer]),
-        "do": (u64, [pointer, u32, pointer, u64, pointer, u64, u32, u64]),
+        "do": (u64, [pointer, u64, pointer, u64, pointer, u64, u32, u64]),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, f"flashtrain_lane_{name}")

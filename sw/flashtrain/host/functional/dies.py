@@ -7,8 +7,11 @@ from numpy.typing import NDArray
 
 from flashtrain.numerics import Constants
 from flashtrain.numerics.compiled.tiles import STATISTICS, TILE, TilePages, TileStep
-from flashtrain.spec import Geometry
+from flashtrain.numerics.state_format import StepRounding
+from flashtrain.spec import ConfigError, Geometry
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import PLACE_LOW, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
 
 Bytes = NDArray[np.uint8]
@@ -30,14 +33,21 @@ class _Step(NamedTuple):
             code = OptimizerCode(h.code.get(entry))
             gradient = GradientFormat(h.gradient_format.get(entry))
             copy = CopyFormat(h.copy_format.get(entry))
-        except ValueError:
+            formats = StateFormats(
+                StateFormat(h.weight_format.get(entry)), StateFormat(h.moment_format.get(entry))
+            )
+            tile = Tile.of(geometry, code, gradient, copy, formats)
+        except (ValueError, ConfigError):
             return None
-        tile, parameters = Tile.of(geometry, code, gradient, copy), h.parameters.get(entry)
+        parameters = h.parameters.get(entry) // tile.multiple * tile.multiple
         if not 1 <= parameters <= tile.parameters:
             return None
+        rounding = StepRounding(Rounding(h.rounding.get(entry)), h.rounding_key.get(entry))
         words = tuple(field.get(entry) for field in h.constants)
         constants = Constants.from_words(code, words)
-        return cls(tile, parameters, TileStep(constants, gradient, copy, parameters))
+        first_zone = h.first_zone.get(entry)
+        compute = TileStep(constants, gradient, copy, parameters, formats, rounding, first_zone)
+        return cls(tile, parameters, compute)
 
 
 class Dies:
@@ -82,8 +92,10 @@ class Dies:
             page[: s.BYTES] = np.frombuffer(value.to_bytes(s.BYTES, "little"), np.uint8)
         return pages
 
-    def update(self, first: int, state: Bytes, gradients: Bytes, copy_pages: int) -> None:
-        """Compute the step of rows of tiles on all channels, in place; the first is row `first` of the zone.
+    def update(self, zone: int, first: int, state: Bytes, gradients: Bytes, copy_pages: int) -> None:
+        """Compute the step of rows of tiles on all channels, in place.
+
+        The first is row `first` of the device's zone `zone`.
 
         state: uint8[rows, planes, channels, page]; gradients: uint8[rows, pages, channels, page], of which
         copies take the place of the first `copy_pages` pages of each tile.
@@ -92,6 +104,10 @@ class Dies:
         tiles = np.empty((len(state), g.channels), TILE)
         rows = (first + np.arange(len(state)))[:, np.newaxis]
         tiles["die"] = rows % g.dies * g.channels + np.arange(g.channels)
+        tiles["zone"] = zone
+        page, die, p = rows // g.dies, rows % g.dies, PageIdentity
+        place = page << p.page.low | np.arange(g.channels) << p.channel.low | die << p.die.low
+        tiles["place"] = place >> PLACE_LOW
         tiles["state"], tiles["gradient"] = (each.offsets for each in pages)
         for number, step in enumerate(self._steps):
             if step is not None and step.tile.gradient_pages <= gradients.shape[1]:

@@ -295,7 +295,8 @@ class Executor:
             pages[unread] = 0
             lost = unread.reshape(-1, g.planes, g.channels)
             state = pages.reshape(-1, g.planes, g.channels, g.page_bytes)
-            self._dies.update(start // row_blocks, state, of_batch, entry.copies)
+            zone = content.storage.first_zone + index
+            self._dies.update(zone, start // row_blocks, state, of_batch, entry.copies)
             damaged = np.broadcast_to(lost.any(axis=1, keepdims=True), lost.shape).reshape(-1)
             content.storage.append_tiles(index, start, pages, content.generation, damaged)
             faults = faults or bool(lost.any())

@@ -24,7 +24,7 @@ class Storage:
 
     def __init__(self, nsid: int, first_zone: int, physical: PhysicalZones) -> None:
         self._nsid = nsid
-        self._first_zone = first_zone
+        self.first_zone = first_zone
         self._physical = physical
         self._zones: dict[int, Mapping] = {}
 
@@ -68,7 +68,7 @@ class Storage:
     def restore(self, zone: int, generation: int, physical: int, sequence: int, wear: int) -> None:
         """Map `zone` to zone `physical`."""
         generation %= GENERATION_LIMIT
-        owner = Owner(self._nsid, self._first_zone + zone, generation, sequence, wear)
+        owner = Owner(self._nsid, self.first_zone + zone, generation, sequence, wear)
         self._zones[zone] = Mapping(physical, owner)
 
     def drop(self, zone: int) -> None:

@@ -24,7 +24,6 @@ from flashtrain.numerics import Constants
 from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
-from flashtrain.spec.update import WORD_BYTES
 
 from .group_gradients import GroupGradients
 from .state_renewal import StateRenewal
@@ -112,7 +111,7 @@ class OptimizerState:
     @property
     def nbytes(self) -> int:
         """Bytes of weights and state, without padding."""
-        return WORD_BYTES * sum(len(p.group.arrays) * p.layout.parameters for p in self._placed)
+        return sum(p.layout.tile.state_bytes * p.layout.parameters for p in self._placed)
 
     @property
     def statistics(self) -> tuple[GroupStatistics, ...]:
@@ -417,7 +416,7 @@ class OptimizerState:
         if len(constants) != len(self._placed):
             raise TensorMismatch(f"constants of {len(constants)} groups; expected {len(self._placed)}")
         return [
-            GroupGradients(placed, placed.step(one))
+            GroupGradients(placed, placed.step(one, self.current.updates + 1))
             for placed, one in zip(self._placed, constants, strict=True)
         ]
 

@@ -18,9 +18,11 @@ from flashtrain.host.streams.recorder import Recorder
 from flashtrain.host.streams.stored import Extent
 from flashtrain.host.streams.stream import DeviceStream
 from flashtrain.numerics import Constants, Statistics
+from flashtrain.numerics.state_format import NEAREST, StepRounding
 from flashtrain.spec import Opcode
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import ChannelCounter, StreamRegister, stream_register
+from flashtrain.spec.state_format import Rounding
 from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
 
 from .tiling import Pages
@@ -35,15 +37,21 @@ class TileStep:
 
     tile: Tile
     constants: Constants
+    rounding: StepRounding = NEAREST
 
-    def header(self) -> bytes:
-        """The `UpdateHeader`."""
+    def header(self, first_zone: int = 0) -> bytes:
+        """The `UpdateHeader` for a stream whose zones begin at the device's zone `first_zone`."""
         h = UpdateHeader
         value = (
             h.code.put(self.constants.code)
             | h.gradient_format.put(self.tile.gradient_format)
             | h.copy_format.put(self.tile.copy_format)
+            | h.weight_format.put(self.tile.formats.weight)
+            | h.moment_format.put(self.tile.formats.moments)
+            | h.rounding.put(self.rounding.rounding)
             | h.parameters.put(self.tile.parameters)
+            | h.rounding_key.put(self.rounding.key)
+            | h.first_zone.put(first_zone)
         )
         for field, word in zip(h.constants, self.constants.words, strict=True):
             value |= field.put(word)
@@ -79,6 +87,12 @@ class StateStream(DeviceStream):
         """The time in which no other thread uses the device."""
         return self._dispatcher.lock
 
+    def _header(self, step: TileStep) -> bytes:
+        if step.rounding.rounding is Rounding.NEAREST:
+            return step.header()
+        zones = stream_register(self.nsid, StreamRegister.ZONES)
+        return step.header(self._dispatcher.link.read_register(zones) & 0xFFFF)
+
     @serialised
     def set_constants_async(self, step: TileStep) -> Pending[None]:
         """Send the step of the next updates to all dies, and reset their statistics.
@@ -90,7 +104,7 @@ class StateStream(DeviceStream):
         )
         self._dispatcher.constants_sent += 1
         page = np.zeros((self._dies, self._block_bytes), np.uint8)
-        page[:, : UpdateHeader.BYTES] = np.frombuffer(step.header(), np.uint8)
+        page[:, : UpdateHeader.BYTES] = np.frombuffer(self._header(step), np.uint8)
         region = self._dispatcher.region(self._dies)
         self._dispatcher.buffer.fill(region, as_bytes(page))
         command = Command(

@@ -13,10 +13,12 @@ from flashtrain.host.errors import TensorMismatch
 from flashtrain.host.memory.arrays import nbytes_of
 from flashtrain.host.streams.stored import StoredArray
 from flashtrain.numerics import Constants
+from flashtrain.numerics.state_format import NEAREST, StepRounding, step_key
 from flashtrain.spec import Geometry
-from flashtrain.spec.errors import require
+from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
-from flashtrain.spec.update import WORD_BYTES, Tile
+from flashtrain.spec.state_format import PLAIN, Rounding, StateFormats
+from flashtrain.spec.update import Tile
 
 from .state_stream import TileStep
 from .tiling import Pages, Shape, TileLayout, join_tensors
@@ -37,6 +39,9 @@ class TensorGroup:
     - copy_format: the format of the copies of the new weights.
     - holds: the arrays that take the places of w, m and v in its tiles, by default w, m and v themselves. So
       an optimizer can keep arrays apart, each with updates that program nothing else.
+    - formats: the formats of the arrays in the places of w, and of m and v.
+    - rounding: of results into formats of 16 bits.
+    - seed: of stochastic rounding, up to 64 bits.
     """
 
     code: OptimizerCode
@@ -44,8 +49,12 @@ class TensorGroup:
     gradient_format: GradientFormat = GradientFormat.FP32
     copy_format: CopyFormat = CopyFormat.NONE
     holds: tuple[Input, ...] | None = None
+    formats: StateFormats = PLAIN
+    rounding: Rounding = Rounding.NEAREST
+    seed: int = 0
 
     def __post_init__(self) -> None:
+        require_range("group.seed", self.seed, 0, (1 << 64) - 1)
         require(len(self.shapes) > 0, "group.shapes", self.shapes, "at least one tensor")
         for shape in self.shapes:
             nbytes_of(shape, np.dtype(np.float32))
@@ -58,7 +67,7 @@ class TensorGroup:
         return ARRAYS[: len(PROGRAMS[self.code].outputs)] if self.holds is None else self.holds
 
     def layout(self, geometry: Geometry) -> TileLayout:
-        tile = Tile.of(geometry, self.code, self.gradient_format, self.copy_format)
+        tile = Tile.of(geometry, self.code, self.gradient_format, self.copy_format, self.formats)
         return TileLayout(tile, sum(prod(shape) for shape in self.shapes))
 
 
@@ -124,13 +133,17 @@ class PlacedGroup:
                 vectors.append(join_tensors(name, tensors[self.number], self.group.shapes, "float32"))
         return self.layout.state_pages(vectors)
 
-    def step(self, constants: Constants) -> TileStep:
+    def step(self, constants: Constants, update: int) -> TileStep:
+        """The step of an update, counted from 1."""
         arrays, has = len(PROGRAMS[constants.code].outputs), self.layout.tile.arrays
         if arrays != has:
             raise TensorMismatch(
                 f"{constants.code.name} has {arrays} arrays of state; group {self.number} has {has}"
             )
-        return TileStep(self.layout.tile, constants)
+        rounding = NEAREST
+        if self.group.rounding is Rounding.STOCHASTIC:
+            rounding = StepRounding(Rounding.STOCHASTIC, step_key(self.group.seed, update, self.number))
+        return TileStep(self.layout.tile, constants, rounding)
 
     def tensor(self, number: int) -> PlacedTensor:
         """Tensor `number` of the group."""
@@ -146,14 +159,15 @@ class PlacedGroup:
     def names(self, row: int, channel: int, plane: int) -> list[str]:
         """The names of the arrays and tensors on a page of its state, in its row `row`."""
         tile = self.layout.tile
-        words = tile.geometry.page_bytes // WORD_BYTES
+        page_bytes = tile.geometry.page_bytes
         ends = np.cumsum([prod(shape) for shape in self.group.shapes]).tolist()
         found = []
         for number, array in enumerate(self.group.arrays):
-            # Words of the page, counted from the beginning of this array in the tile.
-            begin = plane * words - number * tile.parameters
+            # Numbers of the page, counted from the beginning of this array in the tile.
+            each = tile.formats.of(number).bytes
+            begin = (plane * page_bytes - tile.array_bytes(number).start) // each
             skipped = (row * tile.geometry.channels + channel) * tile.parameters
-            first, last = skipped + max(begin, 0), skipped + min(begin + words, tile.parameters)
+            first, last = skipped + max(begin, 0), skipped + min(begin + page_bytes // each, tile.parameters)
             found += [
                 f"{array.name} of tensor {tensor} of group {self.number}"
                 for tensor, (start, end) in enumerate(pairwise([0, *ends]))

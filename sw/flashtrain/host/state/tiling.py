@@ -14,13 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host.errors import TensorMismatch
+from flashtrain.numerics.state_format import loaded, stored_bits
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
-from flashtrain.spec.update import WORD_BYTES, Tile
+from flashtrain.spec.state_format import StateFormat
+from flashtrain.spec.update import Tile
 
 Pages = NDArray[np.uint8]
 """uint8[rows, pages of a tile, channels, bytes of a page]: the order of blocks."""
 
 Shape = tuple[int, ...]
+
+_BITS = {StateFormat.FP32: "uint32", StateFormat.BF16: "uint16"}
 
 GRADIENT_DTYPES = {
     GradientFormat.FP32: "float32",
@@ -52,22 +56,27 @@ class TileLayout:
         return self.tile.geometry.channels
 
     def state_pages(self, arrays: Sequence[NDArray[np.float32]]) -> Pages:
-        """Pages of state from the vectors of w, m and v, as many as the tile has."""
-        n = self.tile.parameters
-        words = np.zeros((self.rows, self._channels, self.tile.words), np.float32)
+        """Pages of state from the vectors of w, m and v, as many as the tile has.
+
+        Numbers are rounded to nearest even into the formats of the tile.
+        """
+        content = np.zeros((self.rows, self._channels, self.tile.geometry.page_set_bytes), np.uint8)
         for number, array in enumerate(arrays):
-            words[..., number * n : (number + 1) * n] = self._tiles(array)
-        return self._pages(words, self.tile.geometry.planes)
+            place, form = self.tile.array_bytes(number), self.tile.formats.of(number)
+            content[..., place.start : place.stop] = stored_bits(form, self._tiles(array)).view(np.uint8)
+        return self._pages(content, self.tile.geometry.planes)
 
     def planes_of(self, number: int) -> range:
         """The planes on which array `number` of the state lies: 0 for w, 1 for m, 2 for v."""
-        n, words = self.tile.parameters, self.tile.geometry.page_bytes // WORD_BYTES
-        return range(number * n // words, ((number + 1) * n - 1) // words + 1)
+        place, page_bytes = self.tile.array_bytes(number), self.tile.geometry.page_bytes
+        return range(place.start // page_bytes, (place.stop - 1) // page_bytes + 1)
 
     def state_array(self, number: int, pages: Pages) -> NDArray[np.float32]:
         """The vector of array `number`, from the pages of its planes."""
-        skipped = self.planes_of(number).start * self.tile.geometry.page_bytes // WORD_BYTES
-        return self._vector(pages, np.dtype(np.float32), number * self.tile.parameters - skipped)
+        form = self.tile.formats.of(number)
+        skipped = self.planes_of(number).start * self.tile.geometry.page_bytes
+        first = (self.tile.array_bytes(number).start - skipped) // form.bytes
+        return loaded(form, self._vector(pages, np.dtype(_BITS[form]), first))
 
     def gradient_pages(self, gradients: NDArray[Any]) -> Pages:
         """Pages of gradients, from a vector in the format of the tile."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.numerics.constants import Constants
+from flashtrain.numerics.state_format import NEAREST, StepRounding
 from flashtrain.spec.optimizer import (
     CONSTANT_WORDS,
     PARTIAL_SUMS,
@@ -15,6 +16,14 @@ from flashtrain.spec.optimizer import (
     Input,
     Operand,
     Operation,
+)
+from flashtrain.spec.state_format import (
+    PLAIN,
+    ROUND_CONSTANTS,
+    ROUNDS,
+    Rounding,
+    StateFormat,
+    StateFormats,
 )
 
 from .library import load_kernels
@@ -27,8 +36,9 @@ STATISTICS = np.dtype([
 ], align=True)  # fmt: skip
 """Statistics of a die's gradients (`Statistics` in tiles.cpp)."""
 
-TILE = np.dtype([("die", "<i8"), ("state", "<i8"), ("gradient", "<i8")])
-"""A tile: the place of its die in the statistics, and the bytes from the first page of a kind to its own."""
+TILE = np.dtype([(name, "<i8") for name in ("die", "zone", "place", "state", "gradient")])
+"""A tile: the place of its die in the statistics; the zone of the device, and the place in the zone
+(`flashtrain.spec.state_format.tile_place`); the bytes from the first page of a kind to its own."""
 
 _MOST_VALUES = 64
 _FIRST_CONSTANT = len(Input)
@@ -47,7 +57,11 @@ class _Step(ctypes.Structure):
             "operations", "arrays", "parameters", "gradient_format", "copy_format", "first_constant",
             "constants", "first_result",
         )),
-        ("outputs", ctypes.c_int32 * 3),
+        *((name, ctypes.c_int32 * 3) for name in ("outputs", "first_byte", "narrow")),
+        ("stochastic", ctypes.c_int32),
+        ("first_zone", ctypes.c_int32),
+        ("key", ctypes.c_uint64),
+        ("round_constants", ctypes.c_uint32 * ROUNDS),
         ("constant", ctypes.c_float * CONSTANT_WORDS),
         ("operation", _Operation * _MOST_VALUES),
     ]  # fmt: skip
@@ -71,10 +85,20 @@ class TilePages:
 
 
 class TileStep:
-    """The step of tiles of so many parameters, by the micro-program that `constants` are for."""
+    """The step of tiles of so many parameters, by the micro-program that `constants` are for.
+
+    formats: of the state; first_zone: of the stream, from which places count.
+    """
 
     def __init__(
-        self, constants: Constants, gradient: GradientFormat, copy: CopyFormat, parameters: int
+        self,
+        constants: Constants,
+        gradient: GradientFormat,
+        copy: CopyFormat,
+        parameters: int,
+        formats: StateFormats = PLAIN,
+        rounding: StepRounding = NEAREST,
+        first_zone: int = 0,
     ) -> None:
         program = PROGRAMS[constants.code]
         results = {operation: _FIRST_RESULT + n for n, operation in enumerate(program.operations)}
@@ -91,6 +115,12 @@ class TileStep:
             _FIRST_RESULT,
         )
         step.outputs[: len(program.outputs)] = [results[output] for output in program.outputs]
+        sizes = [parameters * formats.of(array).bytes for array in range(len(step.narrow))]
+        step.first_byte[:] = [sum(sizes[:array]) for array in range(len(sizes))]
+        step.narrow[:] = [formats.of(array) is StateFormat.BF16 for array in range(len(sizes))]
+        step.stochastic, step.key = rounding.rounding is Rounding.STOCHASTIC, rounding.key
+        step.first_zone = first_zone
+        step.round_constants[:] = ROUND_CONSTANTS
         step.constant[: len(constants.values)] = [float(value) for value in constants.values]
         for entry, operation in zip(step.operation, program.operations, strict=False):
             operands = [number(operand) for operand in operation.operands]

@@ -5,10 +5,15 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import KEY_BITS, Rounding, StateFormat
 from flashtrain.spec.update import UpdateHeader
 
 _PAIR_BITS = 16
 _PAIRS = 8 * UpdateHeader.BYTES // _PAIR_BITS
+_FIELDS = (
+    "code", "gradient_format", "copy_format", "weight_format", "moment_format", "rounding", "parameters",
+    "rounding_key", "first_zone",
+)  # fmt: skip
 
 
 class StepHeader(wiring.Component):
@@ -18,7 +23,8 @@ class StepHeader(wiring.Component):
     -------
     begin : In(1)             a page begins
     beat : In(1)              two bytes of it: `byte_pair`
-    code, gradient_format, copy_format, parameters, constants : Out
+    code, gradient_format, copy_format, weight_format, moment_format, rounding, parameters, rounding_key,
+    first_zone, constants : Out
     """
 
     def __init__(self):
@@ -29,17 +35,19 @@ class StepHeader(wiring.Component):
             "code": Out(OptimizerCode),
             "gradient_format": Out(GradientFormat),
             "copy_format": Out(CopyFormat),
+            "weight_format": Out(StateFormat),
+            "moment_format": Out(StateFormat),
+            "rounding": Out(Rounding),
             "parameters": Out(32),
+            "rounding_key": Out(KEY_BITS),
+            "first_zone": Out(UpdateHeader.first_zone.width),
             "constants": Out(data.ArrayLayout(32, CONSTANT_WORDS)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         fields = [
-            (self.code, UpdateHeader.code),
-            (self.gradient_format, UpdateHeader.gradient_format),
-            (self.copy_format, UpdateHeader.copy_format),
-            (self.parameters, UpdateHeader.parameters),
+            *((getattr(self, name), getattr(UpdateHeader, name)) for name in _FIELDS),
             *((self.constants[number], field) for number, field in enumerate(UpdateHeader.constants)),
         ]
         used = {bit // _PAIR_BITS for _, field in fields for bit in range(field.low, field.low + field.width)}

@@ -1,8 +1,9 @@
 """Error correction of a tile before and after its update."""
 
 from amaranth import Module, Mux, ResetInserter
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.update import WORD_BYTES
@@ -33,10 +34,10 @@ class TileCode(wiring.Component):
     start : In(1)            begins a tile; `busy` is high from the next cycle until all parity is written
     abort : In(1)            ends at once
     busy : Out(1)
-    parameters : In          of the tile
+    first : In               the first word of w, m, v
     sequencing : In(1)       the tile sequencer is busy: from the cycle after `start` on
     sequencer : In(TileWords)   its accesses to the tile
-    index : In               the parameter whose results it writes
+    index : In               the word of its array that it writes
     tile : Out(TileWords), lanes : Out(CodeLanes)   the cache registers
     decoded : Out(1)         pulse: identities may be written from now on
     identities_busy : In(1)  not all identities are written; valid from the cycle after `decoded` on
@@ -45,15 +46,16 @@ class TileCode(wiring.Component):
 
     def __init__(self, config: FmsConfig):
         self.config = config
-        count = range(config.geometry.page_set_bytes // WORD_BYTES + 1)
+        word = range(config.geometry.page_set_bytes // WORD_BYTES + 1)
+        first = data.ArrayLayout(bits_for(word.stop - 1), 3)
         super().__init__({
             "start": In(1),
             "abort": In(1),
             "busy": Out(1),
-            "parameters": In(count),
+            "first": In(first),
             "sequencing": In(1),
             "sequencer": In(TileWords(config)),
-            "index": In(count),
+            "index": In(word),
             "tile": Out(TileWords(config)),
             "lanes": Out(CodeLanes(config)),
             "decoded": Out(1),
@@ -79,7 +81,7 @@ class TileCode(wiring.Component):
             tile.result.eq(sequencer.result),
             sequencer.write_ready.eq(tile.write_ready),
             decoder.start.eq(self.start),
-            decoder.parameters.eq(self.parameters),
+            decoder.first.eq(self.first),
             self.decoded.eq(decoder.finished),
             self.damaged.eq(decoder.damaged),
             encoder.start.eq(self.start),
@@ -87,8 +89,8 @@ class TileCode(wiring.Component):
             encoder.all_passed.eq(~self.sequencing),
             self.busy.eq(encoder.busy),
         ]
-        # A word that begins with a parameter's result, `items` parameters after the first of its array or
-        # more: all of the word before belongs to that array, too, and has been written.
+        # A code word that begins with this word, `items` words after the first of its array or more: all of
+        # the code word before belongs to that array, too, and has been written.
         with m.If(tile.write & tile.write_ready & (tile.write_index % items == 0) & (self.index >= items)):
             m.d.comb += [
                 encoder.passed.eq(1),

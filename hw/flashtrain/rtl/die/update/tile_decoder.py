@@ -3,6 +3,7 @@
 from amaranth import Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect
+from amaranth.utils import bits_for
 
 from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES
 from flashtrain.rtl.ecc.corrector import Corrector
@@ -36,7 +37,7 @@ class TileDecoder(wiring.Component):
     Members
     -------
     start : In(1)        a tile is in the cache registers from the next cycle on
-    parameters : In      of the tile, N: words N and 2N are the first of m and v
+    first : In           the first word of w, m, v
     busy : Out(1)        from the next cycle on
     finished : Out(1)    in the last cycle of `busy`
     clean : Out(count)   words that are decoded and, if necessary, corrected, a bit each
@@ -49,7 +50,7 @@ class TileDecoder(wiring.Component):
         self.words = TileCodeWords(config)
         super().__init__({
             "start": In(1),
-            "parameters": In(range(config.geometry.page_set_bytes // WORD_BYTES + 1)),
+            "first": In(data.ArrayLayout(bits_for(config.geometry.page_set_bytes // WORD_BYTES), _ARRAYS)),
             "busy": Out(1),
             "finished": Out(1),
             "clean": Out(self.words.count),
@@ -114,7 +115,7 @@ class TileDecoder(wiring.Component):
             m.d.sync += [turn.eq(Mux(turn == _ARRAYS - 1, 0, turn + 1)), places[turn].eq(next_word + 1)]
         with m.If(self.start):
             m.d.sync += [started.eq(0), turn.eq(0)]
-            m.d.sync += [places[array].eq(array * self.parameters // words.items) for array in range(_ARRAYS)]
+            m.d.sync += [places[array].eq(self.first[array] // words.items) for array in range(_ARRAYS)]
 
     def _correct(self, m: Module, corrections, number):
         """Correct a lane. Returns whether the correction is in the padding: its word is uncorrectable."""

@@ -9,6 +9,7 @@ from flashtrain.rtl.identity import RECORD_BITS, Record, checksum
 from flashtrain.rtl.layouts import ZoneIdentity
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity, identity_record
+from flashtrain.spec.state_format import PLACE_BITS, PLACE_LOW
 from flashtrain.spec.update import SourceIdentity
 
 _LANE_BITS = 8 * LANE_BYTES
@@ -63,6 +64,7 @@ class TileIdentity(wiring.Component):
     void : In(1)      the pages get no identity; holds while `busy`
     busy : Out(1)
     wrong : Out(planes)   planes without the expected page; holds from the end of `busy` to the next `start`
+    place : Out       of the current tile, with the device's number of its zone; see `spec.state_format`
     pages : Out(IdentityLanes)
     """
 
@@ -77,6 +79,7 @@ class TileIdentity(wiring.Component):
             "void": In(1),
             "busy": Out(1),
             "wrong": Out(config.geometry.planes),
+            "place": Out(PLACE_BITS),
             "pages": Out(IdentityLanes(config)),
         })  # fmt: skip
 
@@ -100,6 +103,7 @@ class TileIdentity(wiring.Component):
             meant.eq(target),
             *(meant[name].eq(tile.source[name]) for name in ZoneIdentity().members),
             meant.version.eq(PageIdentity.VERSION),
+            self.place.eq(tile.target[PLACE_LOW : PLACE_LOW + PLACE_BITS]),
             pages.content.eq(
                 Mux(self.void | self.wrong.any(), 0, target.as_value().word_select(pages.lane, _LANE_BITS))
             ),

@@ -1,13 +1,18 @@
 """Sends the parameters of a tile to the update unit, and writes the results to the same places."""
 
-from amaranth import Module, Mux, Signal
-from amaranth.lib import enum, wiring
+from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.state_format import KEY_BITS, RANDOM_BITS, Rounding
 from flashtrain.spec.update import WORD_BYTES
 
-from .tile_words import GradientWords, TileWords
+from .narrow_state import NarrowState
+from .tile_words import GradientWords, TileWords, most_parameters
+
+_ARRAYS = 3
 
 
 class State(enum.Enum):
@@ -21,9 +26,12 @@ class State(enum.Enum):
 class TileSequencer(wiring.Component):
     """Sends one parameter after the other to the update unit, and writes its results in place.
 
-    Word i of a tile is the weight of parameter i. Words N + i and 2N + i are its first and second moment, if
-    the optimizer has them. A parameter is read before its results are written. The copy of its weight
-    replaces its gradient or an earlier one. Therefore no word is overwritten that is still needed.
+    Word i of a tile is the weight of parameter i. Arrays of its first and second moment follow, if the
+    optimizer has them. A parameter is read before its results are written. The copy of its weight replaces
+    its gradient or an earlier one. Therefore no word is overwritten that is still needed.
+
+    A word of a *narrow* array holds two parameters: it is read with the first one and written with the second
+    one. The copy of a narrow weight is the weight itself.
 
     The update unit has a clock of its own, which rises right after one of `update_divider` bus cycles, and
     stops while the sequencer is idle. The unit's inputs are stable at that edge of the bus clock and the next
@@ -36,13 +44,17 @@ class TileSequencer(wiring.Component):
     -------
     start : In(1)                begins a tile; its parameters hold until `busy` falls
     parameters : In              N
-    arrays : In(2)               words of state of a parameter: 1 to 3
+    arrays : In(2)               numbers of state of a parameter: 1 to 3
+    narrow : In(3)               a bit for w, m, v: its words hold two parameters, and N is even
+    first : In                   the first word of w, m, v
+    rounding : In(Rounding)      into narrow arrays
+    take : Out(1), random : In(48)   random bits of the results, see `RoundingBits`
     wide : In(1)                 gradients have 32 bits
     copies : In(1)               write copies
     abort : In(1)                ends at once
     busy : Out(1)
     finished : Out(1)            the tile is done; not after `abort`
-    index : Out                  the parameter whose results are being written
+    index : Out                  the word of its array, from 0 on, that is being written
     clock : Out(1)               of the update unit
     restart, valid, w, m, v, gradient : Out, ready : In   operands, see `UpdateUnit`
     done, new_w, new_m, new_v, copy, unit_busy : In   results
@@ -51,17 +63,23 @@ class TileSequencer(wiring.Component):
 
     def __init__(self, config: FmsConfig):
         self.config = config
-        self._count = range(config.geometry.page_set_bytes // WORD_BYTES + 1)
+        self._count = range(most_parameters(config) + 1)
+        self._word = range(config.geometry.page_set_bytes // WORD_BYTES + 1)
         super().__init__({
             "start": In(1),
             "parameters": In(self._count),
             "arrays": In(2),
+            "narrow": In(_ARRAYS),
+            "first": In(data.ArrayLayout(bits_for(self._word.stop - 1), _ARRAYS)),
+            "rounding": In(Rounding),
+            "take": Out(1),
+            "random": In(KEY_BITS),
             "wide": In(1),
             "copies": In(1),
             "abort": In(1),
             "busy": Out(1),
             "finished": Out(1),
-            "index": Out(self._count),
+            "index": Out(self._word),
             "clock": Out(1),
             "restart": Out(1),
             "ready": In(1),
@@ -82,7 +100,7 @@ class TileSequencer(wiring.Component):
         read_index = Signal(self._count, reset_less=True)
         # Parameter of the last results; -1 before the first.
         write_index = Signal(self._count, reset_less=True)
-        m.d.comb += [self.busy.eq(state != State.IDLE), self.index.eq(write_index)]
+        m.d.comb += self.busy.eq(state != State.IDLE)
 
         phase = Signal(range(config.update_divider))
         rises = Signal()  # the unit's clock rises at the end of this cycle
@@ -119,38 +137,39 @@ class TileSequencer(wiring.Component):
     def _read(self, m, state, index, rises) -> None:
         tile, gradients = self.tile, self.gradients
         array = Signal(2)  # that is read
-        arriving = Signal(3)  # a bit for w, m, v: the operand is valid
-        base = Signal(self._count, reset_less=True)  # the first word of that array
+        arriving = Signal(_ARRAYS)  # a bit for w, m, v: its word is valid
+        gradient_arriving = Signal()
         taken = Signal()
+        reading, here, granted = Signal(), Signal(), Signal()
         m.d.comb += [
-            tile.read.eq(state == State.READING),
-            tile.read_index.eq(base + index),
+            reading.eq(state == State.READING),
+            here.eq(self._narrow(array) & index[0]),  # in the word that was read for the parameter before
+            granted.eq(reading & (here | tile.read_ready)),
+            tile.read.eq(reading & ~here),
+            tile.read_index.eq(self._first(array) + self._word_of(array, index)),
             gradients.wide.eq(self.wide),
-            gradients.read.eq(tile.read & tile.read_ready & (array == 0)),
+            gradients.read.eq(granted & (array == 0)),
             gradients.read_index.eq(index),
             self.valid.eq(state == State.HANDING_OVER),
         ]
-        for operand, bit in zip((self.w, self.m, self.v), arriving, strict=True):
+        for operand, bit, narrow in zip((self.w, self.m, self.v), arriving, self.narrow, strict=True):
             kept = Signal(32, name=f"kept_{operand.name}", reset_less=True)
-            m.d.comb += operand.eq(kept)
+            half = Cat(Const(0, 16), kept.word_select(index[0], 16))
+            m.d.comb += operand.eq(Mux(narrow, half, kept))
             with m.If(bit):
                 m.d.sync += kept.eq(tile.operand)
         gradient = Signal(32, reset_less=True)
         m.d.comb += self.gradient.eq(gradient)
-        with m.If(arriving[0]):
+        with m.If(gradient_arriving):
             m.d.sync += gradient.eq(gradients.gradient)
 
-        m.d.sync += arriving.eq(0)
+        m.d.sync += [arriving.eq(0), gradient_arriving.eq(gradients.read)]
         with m.Switch(state):
             with m.Case(State.READING):
-                with m.If(tile.read_ready):
-                    m.d.sync += [
-                        arriving.eq(1 << array),
-                        array.eq(array + 1),
-                        base.eq(base + self.parameters),
-                    ]
+                with m.If(granted):
+                    m.d.sync += [arriving.eq(Mux(here, 0, 1 << array)), array.eq(array + 1)]
                     with m.If(array + 1 == self.arrays):
-                        m.d.sync += [array.eq(0), base.eq(0), state.eq(State.ARRIVING)]
+                        m.d.sync += [array.eq(0), state.eq(State.ARRIVING)]
             with m.Case(State.ARRIVING):
                 with m.If(~rises):
                     m.d.sync += state.eq(State.HANDING_OVER)
@@ -163,34 +182,72 @@ class TileSequencer(wiring.Component):
                         index.eq(index + 1),
                     ]
         with m.If(self.start | self.abort):
-            m.d.sync += [array.eq(0), base.eq(0), arriving.eq(0), taken.eq(0)]
+            m.d.sync += [array.eq(0), arriving.eq(0), gradient_arriving.eq(0), taken.eq(0)]
+
+    def _narrow(self, array):
+        return self.narrow.bit_select(array, 1)
+
+    def _first(self, array):
+        return self.first[array]
+
+    def _word_of(self, array, index):
+        """The word of the array, from 0 on, with a parameter."""
+        return Mux(self._narrow(array), index >> 1, index)
 
     def _write(self, m, index, rises):
         """Returns whether all results received are written."""
         tile, gradients = self.tile, self.gradients
-        results = {name: Signal(32, name=f"result_{name}", reset_less=True) for name in ("w", "m", "v")}
+        m.submodules.narrowed = narrowed = NarrowState()
+        results = [Signal(32, name=f"result_{name}", reset_less=True) for name in "wmv"]
+        lower = [Signal(16, name=f"lower_{name}", reset_less=True) for name in "wmv"]
         copy = Signal(16, reset_less=True)
-        left = Signal(3)  # a bit for each of the results that are not written yet
+        left = Signal(_ARRAYS)  # a bit for each of the results that are not written yet
         copy_left = Signal()
+        array, narrow, waits = Signal(range(_ARRAYS)), Signal(), Signal()
+        upper = Signal(32)  # the word of a pair
+        for number in reversed(range(_ARRAYS)):
+            with m.If(left[number]):
+                m.d.comb += array.eq(number)
+        with m.Switch(array):
+            for number in range(_ARRAYS):
+                with m.Case(number):
+                    m.d.comb += [
+                        narrowed.a.eq(results[number]),
+                        narrowed.random.eq(self.random.word_select(number, RANDOM_BITS)),
+                        upper.eq(Cat(lower[number], narrowed.result)),
+                    ]
         m.d.comb += [
-            tile.write.eq(left.any()),
-            gradients.write.eq(copy_left),
+            narrow.eq(self._narrow(array)),
+            waits.eq(narrow & ~index[0]),  # for the second parameter of its word
+            narrowed.rounding.eq(self.rounding),
+            self.take.eq(rises & self.done & (self.rounding == Rounding.STOCHASTIC)),
+            self.index.eq(self._word_of(array, index)),
+            tile.write.eq(left.any() & ~waits),
+            tile.write_index.eq(self._first(array) + self.index),
+            tile.result.eq(Mux(narrow, upper, narrowed.a)),
+            # The copy of a narrow weight is what is stored, at the first result's turn.
+            gradients.write.eq(copy_left & ~(self.narrow[0] & left[0])),
             gradients.write_index.eq(index),
             gradients.copy.eq(copy),
         ]
-        base = 0
-        for number, result in enumerate(results.values()):
-            with m.If(left[number] & (left[:number] == 0)):
-                m.d.comb += [tile.write_index.eq(base + index), tile.result.eq(result)]
-                with m.If(tile.write_ready):
-                    m.d.sync += left[number].eq(0)
-            base = base + self.parameters
-        with m.If(gradients.write_ready):
+        with m.If(left.any() & (waits | tile.write_ready)):
+            m.d.sync += left.bit_select(array, 1).eq(0)
+            with m.If(narrow):
+                with m.Switch(array):
+                    for number in range(_ARRAYS):
+                        with m.Case(number):
+                            m.d.sync += lower[number].eq(narrowed.result)
+                with m.If(array == 0):
+                    m.d.sync += copy.eq(narrowed.result)
+        with m.If(gradients.write & gradients.write_ready):
             m.d.sync += copy_left.eq(0)
 
         with m.If(rises & self.done):
             m.d.sync += [
-                *(result.eq(getattr(self, f"new_{name}")) for name, result in results.items()),
+                *(
+                    result.eq(getattr(self, f"new_{name}"))
+                    for result, name in zip(results, "wmv", strict=True)
+                ),
                 copy.eq(self.copy),
                 left.eq(Mux(self.arrays == 1, 0b001, Mux(self.arrays == 2, 0b011, 0b111))),
                 copy_left.eq(self.copies),

@@ -4,11 +4,17 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.state_format import StateFormat
 from flashtrain.spec.update import WORD_BYTES
 
 
+def most_parameters(config: FmsConfig) -> int:
+    """The most parameters of a tile: weights alone, in 16 bits."""
+    return config.geometry.page_set_bytes // StateFormat.BF16.bytes
+
+
 class TileWords(wiring.Signature):
-    """The binary32 words of the tile in the cache registers, numbered in the order of plane and byte.
+    """The words of four bytes of the tile in the cache registers, numbered in the order of plane and byte.
 
     Members
     -------
@@ -44,7 +50,7 @@ class GradientWords(wiring.Signature):
     """
 
     def __init__(self, config: FmsConfig):
-        index = range(config.geometry.page_set_bytes // WORD_BYTES)
+        index = range(most_parameters(config))
         super().__init__({
             "wide": Out(1),
             "read": Out(1),

@@ -1,6 +1,8 @@
 """Updates tiles in a die."""
 
-from amaranth import ClockDomain, DomainRenamer, Module, Mux, ResetInserter, ResetSignal, Signal
+from itertools import product
+
+from amaranth import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetInserter, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -9,10 +11,12 @@ from flashtrain.rtl.die.update_unit import UpdateUnit
 from flashtrain.rtl.lib.forward import follow
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
-from flashtrain.spec.update import WORD_BYTES
+from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
+from flashtrain.spec.update import Tile
 
 from .code_lanes import CodeLanes
 from .gradient_buffers import GradientBuffers
+from .rounding_bits import RoundingBits
 from .step_header import StepHeader
 from .step_statistics import StepStatistics
 from .tile_code import TileCode
@@ -20,15 +24,17 @@ from .tile_identity import LOADED_LANES, IdentityLanes, TileIdentity
 from .tile_sequencer import TileSequencer
 from .tile_words import TileWords
 
+_FORMATS = [StateFormats(weight, moments) for weight in StateFormat for moments in StateFormat]
+
 
 class Updater(wiring.Component):
     """Updates the tile in the cache registers with the gradients that the pins have loaded::
 
         pins ──▶ header ────────────────────────┐
              ◀─▶ gradient buffers ◀─▶ sequencer ◀─▶ update unit ──▶ statistics ──▶ pins
-                                          ▲
-                                          └─▶ cache registers
-           ──▶ identity ◀────────────────────▶
+                                       ▲  ▲
+                       rounding bits ──┘  └─▶ cache registers
+           ──▶ identity ──▲ ◀────────────────▶
 
     The tile sequencer generates the clock of the update unit, divided by `update_divider`, and stops it while
     there is no tile.
@@ -89,10 +95,11 @@ class Updater(wiring.Component):
         m.domains.update = domain = ClockDomain(async_reset=True, local=True)
         m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
         m.submodules.statistics = statistics = StepStatistics()
-        arrays, parameters = self._tile_size(m, header)
+        self._tile_size(m, header, sequencer)
+        self._round(m, header, identity, sequencer)
         connect(m, sequencer.gradients, gradients.words)
         if self.config.code:
-            self._add_code(m, parameters, sequencer, identity)
+            self._add_code(m, sequencer, identity)
         else:
             connect(m, sequencer.tile, flipped(self.tile))
             m.d.comb += [
@@ -126,8 +133,6 @@ class Updater(wiring.Component):
             self.lane_out.eq(gradients.lane_out),
             sequencer.start.eq(self.start),
             sequencer.abort.eq(self.abort),
-            sequencer.parameters.eq(parameters),
-            sequencer.arrays.eq(arrays),
             sequencer.wide.eq(header.gradient_format == GradientFormat.FP32),
             sequencer.copies.eq(header.copy_format != CopyFormat.NONE),
             sequencer.unit_busy.eq(unit.busy),
@@ -140,24 +145,56 @@ class Updater(wiring.Component):
         ]
         return m
 
-    def _tile_size(self, m: Module, header: StepHeader) -> tuple[Signal, Signal]:
-        """Words of a parameter, and parameters of the tile.
+    def _tile_size(self, m: Module, header: StepHeader, sequencer: TileSequencer) -> None:
+        """The arrays and parameters of the tile, and the first word of each array.
 
-        They are limited to the tile's size: a read behind its last word would never be granted.
+        Parameters are limited to the tile's size: a read behind its last word would never be granted.
         """
-        words = self.config.geometry.page_set_bytes // WORD_BYTES
-        arrays, parameters = Signal(2), Signal(range(words + 1), reset_less=True)
+        parameters = Signal.like(sequencer.parameters, reset_less=True)
+        first = Signal.like(sequencer.first, reset_less=True)
+        arrays, narrow = sequencer.arrays, sequencer.narrow
+        weight_narrow = header.weight_format == StateFormat.BF16
+        moments_narrow = header.moment_format == StateFormat.BF16
+        most = Signal.like(parameters)
         with m.Switch(header.code):
             for count in (1, 2, 3):
                 with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == count)):
-                    most = words // count
-                    m.d.comb += arrays.eq(count)
-                    m.d.sync += parameters.eq(Mux(header.parameters > most, most, header.parameters))
-        return arrays, parameters
+                    m.d.comb += [
+                        arrays.eq(count),
+                        narrow.eq(Cat(weight_narrow, (moments_narrow.replicate(count - 1)))),
+                    ]
+        with m.Switch(Cat(arrays, narrow[:2])):
+            for count, formats in product((1, 2, 3), _FORMATS):
+                tile = Tile(self.config.geometry, count, GradientFormat.BF16, CopyFormat.NONE, formats)
+                if count > 1 or formats.moments is StateFormat.FP32:
+                    with m.Case(count | formats.weight << 2 | formats.moments << 3):
+                        m.d.comb += most.eq(tile.parameters)
+        fitting = Signal.like(parameters)
+        m.d.comb += fitting.eq(Mux(header.parameters > most, most, header.parameters))
+        m.d.sync += parameters.eq(Cat(fitting[0] & ~narrow.any(), fitting[1:]))
+        m.d.sync += [
+            first[1].eq(Mux(narrow[0], parameters >> 1, parameters)),
+            first[2].eq(first[1] + Mux(narrow[1], parameters >> 1, parameters)),
+        ]
+        m.d.comb += [sequencer.parameters.eq(parameters), sequencer.first.eq(first)]
 
-    def _add_code(
-        self, m: Module, parameters: Signal, sequencer: TileSequencer, identity: TileIdentity
-    ) -> None:
+    def _round(self, m: Module, header: StepHeader, identity: TileIdentity, sequencer: TileSequencer) -> None:
+        """The random bits of the tile's results."""
+        m.submodules.rounding = rounding = RoundingBits(self.config)
+        zone_bits = len(header.first_zone)
+        m.d.comb += [
+            rounding.start.eq(self.start & (header.rounding == Rounding.STOCHASTIC)),
+            rounding.abort.eq(self.abort),
+            rounding.key.eq(header.rounding_key),
+            rounding.place.eq(
+                Cat((identity.place[:zone_bits] - header.first_zone)[:zone_bits], identity.place[zone_bits:])
+            ),
+            rounding.take.eq(sequencer.take),
+            sequencer.random.eq(rounding.bits),
+            sequencer.rounding.eq(header.rounding),
+        ]
+
+    def _add_code(self, m: Module, sequencer: TileSequencer, identity: TileIdentity) -> None:
         m.submodules.code = code = TileCode(self.config)
         connect(m, sequencer.tile, code.sequencer)
         connect(m, code.tile, flipped(self.tile))
@@ -165,7 +202,7 @@ class Updater(wiring.Component):
         m.d.comb += [
             code.start.eq(self.start),
             code.abort.eq(self.abort),
-            code.parameters.eq(parameters),
+            code.first.eq(sequencer.first),
             code.sequencing.eq(sequencer.busy),
             code.index.eq(sequencer.index),
             code.identities_busy.eq(identity.busy),

@@ -12,6 +12,7 @@ namespace {
 constexpr int BLOCK = 256;        // parameters at a time, so that all values stay in the nearest cache
 constexpr int MOST_VALUES = 64;   // inputs, constants and results of a program
 constexpr int SUMS = 8;           // PARTIAL_SUMS
+constexpr int ROUNDS = 12;        // of flashtrain.spec.state_format
 constexpr uint32_t NAN_BITS = 0x7FC00000, INFINITY_BITS = 0x7F800000, SIGN = 0x80000000;
 
 // Numbers as in flashtrain.spec.optimizer.
@@ -56,6 +57,21 @@ inline uint16_t to_bfloat16(float value) {
   return (bits & ~SIGN) > INFINITY_BITS ? NAN_BITS >> 16 : rounded;
 }
 
+// The permutation of flashtrain.spec.state_format, of a block of numbers.
+inline void permute(const uint32_t* constants, uint64_t* values, int count) {
+  constexpr uint64_t HALF = 0xFFFFFF;
+  const auto rotated = [](uint32_t half, int bits) { return (half << bits | half >> (24 - bits)) & HALF; };
+  for (int i = 0; i < count; ++i) {
+    uint32_t left = values[i] >> 24 & HALF, right = values[i] & HALF;
+    for (int round = 0; round < ROUNDS; ++round) {
+      const uint32_t mixed = (rotated(left, 1) & rotated(left, 8)) ^ rotated(left, 2);
+      const uint32_t next = right ^ mixed ^ constants[round];
+      right = left, left = next;
+    }
+    values[i] = uint64_t(left) << 24 | right;
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -69,7 +85,12 @@ struct Step {
   int32_t operations, arrays, parameters;
   int32_t gradient_format, copy_format;
   int32_t first_constant, constants, first_result;
-  int32_t outputs[3];  // the numbers of the new arrays
+  int32_t outputs[3];     // the numbers of the new arrays
+  int32_t first_byte[3];  // of each array in the tile
+  int32_t narrow[3];      // whether the array is in BF16
+  int32_t stochastic, first_zone;
+  uint64_t key;  // of the random bits
+  uint32_t round_constants[ROUNDS];
   float constant[8];
   Operation operation[MOST_VALUES];
 };
@@ -88,6 +109,7 @@ struct Pages {
 
 struct Tile {
   int64_t die;              // the number of its statistics
+  int64_t zone, place;      // the place without its zone, and the zone of the device
   int64_t state, gradient;  // bytes from the first pages of these kinds to the tile's
 };
 
@@ -133,17 +155,24 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
   for (int64_t each = 0; each < count_of_tiles; ++each) {
     const Tile& tile = tiles[each];
     Statistics& own = statistics[tile.die];
+    uint64_t key = step->key ^ uint64_t(tile.place) ^ ((tile.zone - step->first_zone) & 0xFFF);
+    permute(step->round_constants, &key, 1);
     uint32_t largest = bits_of(own.largest);
     int64_t nans = 0, infinities = 0;
     alignas(64) float squares[SUMS];
     std::memcpy(squares, own.squares, sizeof squares);
     for (int64_t start = 0; start < n; start += BLOCK) {
       const int count = n - start < BLOCK ? int(n - start) : BLOCK;
+      uint16_t halves[BLOCK];
       for (int k = 0; k < step->arrays; ++k) {
-        load(*state, tile.state, 4 * (k * n + start), values[k], 4 * count);
+        if (step->narrow[k]) {
+          load(*state, tile.state, step->first_byte[k] + 2 * start, halves, 2 * count);
+          for (int i = 0; i < count; ++i) values[k][i] = float_of(uint32_t(halves[i]) << 16);
+        } else {
+          load(*state, tile.state, step->first_byte[k] + 4 * start, values[k], 4 * count);
+        }
       }
       float* g = values[3];
-      uint16_t halves[BLOCK];
       if (step->gradient_format == FP32) {
         load(*gradients, tile.gradient, 4 * start, g, 4 * count);
       } else {
@@ -182,11 +211,31 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
           default: for (int i = 0; i < count; ++i) result[i] = canonical(__builtin_sqrtf(a[i]));
         }
       }
-      for (int k = 0; k < step->arrays; ++k) {
-        store(*state, tile.state, 4 * (k * n + start), values[step->outputs[k]], 4 * count);
+      uint64_t random[BLOCK];
+      if (step->stochastic) {
+        for (int i = 0; i < count; ++i) random[i] = key ^ uint64_t(start + i) << 24;
+        permute(step->round_constants, random, count);
+      }
+      // w comes last: its halves are its copy.
+      for (int k = step->arrays - 1; k >= 0; --k) {
+        const float* result = values[step->outputs[k]];
+        if (!step->narrow[k]) {
+          store(*state, tile.state, step->first_byte[k] + 4 * start, result, 4 * count);
+          continue;
+        }
+        if (step->stochastic) {
+          for (int i = 0; i < count; ++i) {
+            halves[i] = (bits_of(result[i]) + (random[i] >> 16 * k & 0xFFFF)) >> 16;
+          }
+        } else {
+          for (int i = 0; i < count; ++i) halves[i] = to_bfloat16(result[i]);
+        }
+        store(*state, tile.state, step->first_byte[k] + 2 * start, halves, 2 * count);
       }
       const float* w = values[step->outputs[0]];
-      if (step->copy_format == FP16) {
+      if (step->narrow[0]) {
+        // The copy is what is stored.
+      } else if (step->copy_format == FP16) {
         for (int i = 0; i < count; ++i) halves[i] = to_float16(w[i]);
       } else if (step->copy_format == BF16) {
         for (int i = 0; i < count; ++i) halves[i] = to_bfloat16(w[i]);

@@ -1,0 +1,82 @@
+"""Random bits for the stochastic rounding of a tile's state (`flashtrain.spec.state_format`)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.state_format import HALF_BITS, KEY_BITS, PLACE_BITS, ROUND_CONSTANTS, ROUNDS
+from flashtrain.spec.update import WORD_BYTES
+
+_ROUNDS_PER_CYCLE = 3
+_CYCLES = ROUNDS // _ROUNDS_PER_CYCLE
+
+
+class RoundingBits(wiring.Component):
+    """Computes the random bits of one parameter after the other, each ahead of its results.
+
+    Three rounds of the network run per cycle: first those of the tile's key, then those of each parameter.
+
+    Latency: 9 cycles from `start` until the first `take` may follow. Throughput: a parameter every 5 cycles; a
+    tile sequencer takes 5 for a parameter or more.
+    Cost: 3 x 24 functions of five inputs and a constant, and 150 registers.
+
+    Members
+    -------
+    start : In(1)     a tile begins; `key` and `place` hold for four cycles from the next one on
+    abort : In(1)     ends at once
+    key : In(48)      of the step
+    place : In        of the tile (`flashtrain.spec.state_format.tile_place`)
+    take : In(1)      `bits` are those of the next parameter from the next cycle on, and until the next `take`
+    bits : Out(48)
+    """
+
+    def __init__(self, config: FmsConfig):
+        self._index = range(config.geometry.page_set_bytes // WORD_BYTES * 2 + 1)
+        super().__init__({
+            "start": In(1),
+            "abort": In(1),
+            "key": In(KEY_BITS),
+            "place": In(PLACE_BITS),
+            "take": In(1),
+            "bits": Out(KEY_BITS),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        works, of_tile = Signal(), Signal()
+        cycle = Signal(range(_CYCLES))
+        index = Signal(self._index, reset_less=True)
+        tile, value = Signal(KEY_BITS, reset_less=True), Signal(KEY_BITS, reset_less=True)
+        source, result = Signal(KEY_BITS), Signal(KEY_BITS)
+        m.d.comb += source.eq(value)
+        with m.If(cycle == 0):
+            m.d.comb += source.eq(Mux(of_tile, self.key ^ self.place, tile ^ Cat(Const(0, HALF_BITS), index)))
+        m.d.comb += result.eq(self._rounds(m, source, cycle))
+
+        with m.If(works):
+            m.d.sync += [value.eq(result), cycle.eq(cycle + 1)]
+            with m.If(cycle == _CYCLES - 1):
+                m.d.sync += [cycle.eq(0), of_tile.eq(0), works.eq(of_tile)]
+                with m.If(of_tile):
+                    m.d.sync += tile.eq(result)
+        with m.If(self.take):
+            m.d.sync += [self.bits.eq(value), index.eq(index + 1), works.eq(1)]
+        with m.If(self.start):
+            m.d.sync += [works.eq(1), of_tile.eq(1), cycle.eq(0), index.eq(0)]
+        with m.If(self.abort):
+            m.d.sync += works.eq(0)
+        return m
+
+    def _rounds(self, m: Module, source: Value, cycle: Value) -> Value:
+        right, left = source[:HALF_BITS], source[HALF_BITS:]
+        for number in range(_ROUNDS_PER_CYCLE):
+            one, constant = (Signal(HALF_BITS, name=f"{name}_{number}") for name in ("left", "constant"))
+            m.d.comb += one.eq(left)
+            with m.Switch(cycle):
+                for each in range(_CYCLES):
+                    with m.Case(each):
+                        m.d.comb += constant.eq(ROUND_CONSTANTS[_ROUNDS_PER_CYCLE * each + number])
+            mixed = (one.rotate_left(1) & one.rotate_left(8)) ^ one.rotate_left(2)
+            left, right = (right ^ mixed ^ constant)[:HALF_BITS], one
+        return Cat(right, left)

@@ -1,0 +1,91 @@
+"""Formats of state: words of two numbers, rounding, and its random bits."""
+
+from tests.mutation.fault import Fault
+
+OF_UPDATES = "rtl/die/test_die.py::test_updates"
+ALONE = "rtl/die/test_rounding.py"
+LANE = "rtl/update_lane/test_update_lane.py"
+
+STATE_FORMATS = (
+    Fault(
+        "half-of-the-other-parameter",
+        "die/update/tile_sequencer.py",
+        "kept.word_select(index[0], 16)",
+        "kept.word_select(~index[0], 16)",
+        "two parameters of a word exchange their numbers",
+        OF_UPDATES,
+    ),
+    Fault(
+        "word-written-with-its-first-number",
+        "die/update/tile_sequencer.py",
+        "waits.eq(narrow & ~index[0])",
+        "waits.eq(narrow & index[0])",
+        "a word of two numbers is written before the second one is there",
+        OF_UPDATES,
+    ),
+    Fault(
+        "copy-before-the-weight",
+        "die/update/tile_sequencer.py",
+        "gradients.write.eq(copy_left & ~(self.narrow[0] & left[0]))",
+        "gradients.write.eq(copy_left)",
+        "the copy of a narrow weight is rounded to nearest, whatever is stored",
+        LANE,
+    ),
+    Fault(
+        "ties-away-from-zero",
+        "die/update/narrow_state.py",
+        "Mux(self.a[16], 0x8000, 0x7FFF)",
+        "0x8000",
+        "a number halfway between two of BF16 is always rounded up",
+        ALONE,
+        quick=True,
+    ),
+    Fault(
+        "zone-of-the-device",
+        "die/update/updater.py",
+        "(identity.place[:zone_bits] - header.first_zone)[:zone_bits]",
+        "identity.place[:zone_bits]",
+        "a step that is repeated in another stream has other random bits",
+        OF_UPDATES,
+    ),
+    Fault(
+        "odd-parameter-counts",
+        "die/update/updater.py",
+        "fitting[0] & ~narrow.any()",
+        "fitting[0]",
+        "the first half of a word is updated, and never written",
+        OF_UPDATES,
+    ),
+    Fault(
+        "moments-behind-wide-weights",
+        "die/update/updater.py",
+        "first[1].eq(Mux(narrow[0], parameters >> 1, parameters))",
+        "first[1].eq(parameters)",
+        "the moments behind weights of 16 bits lie where those of 32 bits would end",
+        OF_UPDATES,
+    ),
+    Fault(
+        "tile-without-a-key",
+        "die/update/rounding_bits.py",
+        "Mux(of_tile, self.key ^ self.place,",
+        "Mux(of_tile, self.place,",
+        "every step rounds by the same random bits",
+        ALONE,
+    ),
+    Fault(
+        "index-goes-on",
+        "die/update/rounding_bits.py",
+        "cycle.eq(0), index.eq(0)]",
+        "cycle.eq(0)]",
+        "the parameters of a tile are counted from those of the tile before",
+        ALONE,
+    ),
+    Fault(
+        "lane-without-a-place",
+        "update_lane/lane.py",
+        "order.place << PLACE_LOW",
+        "order.place",
+        "an update lane rounds by random bits of another place",
+        LANE,
+    ),
+)
