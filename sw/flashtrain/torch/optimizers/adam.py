@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import torch
 import torch.distributed as dist
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
@@ -11,11 +12,13 @@ from flashtrain.host import Device
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.spec.state_format import Rounding
 from flashtrain.training import optimizers
 from flashtrain.training.commits import PLAIN, Commits
 
 from .die_optimizer import DieOptimizer
 from .group_step import GroupStep, StateNames, WholeStep
+from .storage import Storage
 
 _REFUSED = ("amsgrad", "foreach", "capturable", "differentiable", "fused")
 
@@ -61,6 +64,10 @@ class Adam(DieOptimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        weight_dtype: torch.dtype = torch.float32,
+        state_dtype: torch.dtype = torch.float32,
+        rounding: Rounding = Rounding.NEAREST,
+        seed: int = 0,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -88,6 +95,7 @@ class Adam(DieOptimizer):
             commits,
             group,
             overlap,
+            Storage.of(weight_dtype, state_dtype, rounding, seed),
         )
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:
@@ -122,12 +130,17 @@ class AdamW(Adam):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        weight_dtype: torch.dtype = torch.float32,
+        state_dtype: torch.dtype = torch.float32,
+        rounding: Rounding = Rounding.NEAREST,
+        seed: int = 0,
     ) -> None:
         super().__init__(
             params, lr, betas, eps, weight_decay, amsgrad, device=device, foreach=foreach, maximize=maximize,
             capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
             gradient_format=gradient_format, copy_format=copy_format, streams=streams, port=port,
             max_norm=max_norm, recovered=recovered, commits=commits, group=group, overlap=overlap,
+            weight_dtype=weight_dtype, state_dtype=state_dtype, rounding=rounding, seed=seed,
         )  # fmt: skip
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:

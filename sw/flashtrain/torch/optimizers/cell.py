@@ -18,7 +18,7 @@ K = TypeVar("K")
 class Kind(NamedTuple):
     """Properties that all parameters of a cell share.
 
-    - formats: of gradients and copies.
+    - formats: of gradients, of copies, and on the dies.
     - counts: whether the gradients count on this rank.
     - rate_factor: the factor of the learning rate that is the parameter's own.
     """
@@ -42,7 +42,7 @@ class Cell:
     -------
     group: the number of the parameter group.
     parameters: in the order of their places on the dies.
-    formats: of gradients and copies.
+    formats: of gradients, of copies, and on the dies.
     steps: steps that its parameters have taken.
     """
 
@@ -55,7 +55,16 @@ class Cell:
         """The cell on the dies: a group of tensors for each region."""
         shapes = tuple(tuple(shard(parameter).shape) for parameter in self.parameters)
         return tuple(
-            TensorGroup(one.code, shapes, one.formats.gradient, one.formats.copy, one.arrays)
+            TensorGroup(
+                one.code,
+                shapes,
+                one.formats.gradient,
+                one.formats.copy,
+                one.arrays,
+                one.formats.storage.formats_of(one.arrays),
+                one.formats.storage.rounding,
+                one.formats.storage.seed,
+            )
             for one in regions
         )
 

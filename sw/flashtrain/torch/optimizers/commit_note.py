@@ -12,6 +12,7 @@ from flashtrain.checkpoint.host_state.plain_values import packed, unpacked
 from flashtrain.checkpoint.pins.pin_note import PinNote
 from flashtrain.host import StateMissing, TensorGroup
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import Rounding, StateFormat
 from flashtrain.torch.ranks.ranks import RankPlace
 from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_names import described
@@ -19,6 +20,7 @@ from flashtrain.training.errors import ParameterError
 
 from .cell import Cell
 from .formats import Formats
+from .storage import PLAIN, Storage
 
 VERSION = 1
 
@@ -87,7 +89,8 @@ class CommitNote:
     def pack(self) -> bytes:
         cells = [
             [cell.group, _packed_codes(cell.codes), int(cell.formats.gradient), int(cell.formats.copy),
-             cell.steps, [list(run) for run in _runs(cell.parameters)]]
+             cell.steps, [list(run) for run in _runs(cell.parameters)],
+             *_packed_storage(cell.formats.storage)]
             for cell in self.cells
         ]  # fmt: skip
         place = [] if self.place is None else [list(self.place)]
@@ -176,6 +179,13 @@ def _packed_codes(codes: Sequence[OptimizerCode]) -> int | list[int]:
     return int(codes[0]) if len(codes) == 1 else [int(code) for code in codes]
 
 
+def _packed_storage(storage: Storage) -> list[list[int]]:
+    """The storage of a cell; nothing for float32, as in notes before there were other formats."""
+    if storage == PLAIN:
+        return []
+    return [[int(storage.weight), int(storage.state), int(storage.rounding), storage.seed]]
+
+
 def _cell_note(
     group: int,
     codes: int | Sequence[int],
@@ -183,8 +193,13 @@ def _cell_note(
     copy: int,
     steps: int,
     runs: Sequence[tuple[int, int]],
+    storage: Sequence[int] = (),
 ) -> CellNote:
-    formats = Formats(GradientFormat(gradient), CopyFormat(copy))
+    stored = PLAIN
+    if storage:
+        weight, state, rounding, seed = storage
+        stored = Storage(StateFormat(weight), StateFormat(state), Rounding(rounding), seed)
+    formats = Formats(GradientFormat(gradient), CopyFormat(copy), stored)
     numbers = tuple(number for first, count in runs for number in _numbers(first, count))
     of_regions = (codes,) if isinstance(codes, int) else codes
     return CellNote(group, tuple(OptimizerCode(code) for code in of_regions), formats, steps, numbers)

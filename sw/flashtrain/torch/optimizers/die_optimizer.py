@@ -38,6 +38,8 @@ from .overlap import Overlap, OverlapCounts
 from .parameter_check import check_gradient, check_parameter, name_of
 from .state_view import ShownTensors, StateView, with_own_entries
 from .step_scale import StepScale, silence_warning
+from .storage import PLAIN as FLOAT32
+from .storage import Storage
 
 _REPLICAS = (
     "the same on all ranks, as of FSDP2 and DistributedDataParallel; parts, as of ZeroRedundancyOptimizer or"
@@ -60,12 +62,16 @@ class DieOptimizer(torch.optim.Optimizer):
     weights and state that the dies hold after `Device.recover`, of the same parameters and kind of optimizer;
     commits: how steps end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`); group: the ranks
     that step together, by default all of `torch.distributed`; overlap: gradients go to the dies during the
-    backward pass, and :meth:`step` decides (:class:`Overlap`).
+    backward pass, and :meth:`step` decides (:class:`Overlap`); storage: formats on the dies.
 
-    The float32 weights live on the dies. After a step each parameter with a gradient holds them, rounded if
-    it has 16 bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has
-    written to a parameter are stored before the next step. A step that raises an exception has changed
-    nothing, except for one whose new weights cannot be read afterwards.
+    Optimizers have the storage in four arguments. weight_dtype, state_dtype: of weights and of state on the
+    dies, `torch.float32` or `torch.bfloat16`; rounding: of what is stored in BF16
+    (`flashtrain.torch.Rounding`); seed: of stochastic rounding, an integer of 64 bits.
+
+    The weights live on the dies. After a step each parameter with a gradient holds them, rounded if it has 16
+    bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has written to
+    a parameter are stored before the next step. A step that raises an exception has changed nothing, except
+    for one whose new weights cannot be read afterwards.
 
     Of a `DTensor` the dies hold the shard of this rank. With several ranks all commit a step, or none; their
     calls that reach the device are collective.
@@ -102,6 +108,7 @@ class DieOptimizer(torch.optim.Optimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        storage: Storage = FLOAT32,
     ) -> None:
         if not isinstance(device, Device):
             raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
@@ -116,6 +123,7 @@ class DieOptimizer(torch.optim.Optimizer):
         silence_warning()
         self.report: GradientReport | None = None
         self._formats = gradient_format, copy_format
+        self._storage = storage
         self.host_state: Callable[[], bytes] = bytes
         self._recovered: CommitNote | None = None
         self._shown = ShownTensors()
@@ -422,6 +430,7 @@ class DieOptimizer(torch.optim.Optimizer):
             "the optimizer": type(self).__name__,
             "gradient_format": gradient and gradient.name,
             "copy_format": copy and copy.name,
+            "the storage": repr(self._storage),
         }
 
     def _members(self) -> list[Tensor]:
@@ -492,7 +501,7 @@ class DieOptimizer(torch.optim.Optimizer):
         return [self.step_of(number, group) for number, group in enumerate(self.param_groups)]
 
     def _formats_of(self, parameter: Tensor) -> Formats:
-        return Formats.of(parameter.dtype, *self._formats)
+        return Formats.of(parameter.dtype, *self._formats, self._storage)
 
     def _kind_of(self, steps: Sequence[GroupStep]) -> KindOf:
         number_of = groups_of(self._placeable())
@@ -534,7 +543,7 @@ class DieOptimizer(torch.optim.Optimizer):
         own = self.param_groups
         saved = given["param_groups"]
         names = [self.names_of({**one, **group}) for one, group in zip(own, saved, strict=False)]
-        loaded = LoadedState.of(given["state"], saved, own, names)
+        loaded = LoadedState.of(given["state"], saved, own, names, self._storage.state_dtype)
         groups = [self._checked_group(number, group) for number, group in enumerate(saved)]
         steps = [
             self.step_of(number, {**group, "params": own[number]["params"]})

@@ -20,8 +20,10 @@ from flashtrain.host import (
 from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.host.state.tensor_group import ARRAYS
 from flashtrain.numerics import Totals, copy_of
+from flashtrain.numerics.state_format import rounded
 from flashtrain.spec import FlashtrainError, Port
 from flashtrain.spec.optimizer import Input
+from flashtrain.spec.state_format import StateFormat
 from flashtrain.torch.ranks.errors import RankLost
 from flashtrain.torch.ranks.ranks import OneProcess, OwnStep
 from flashtrain.torch.ranks.shards import shard
@@ -142,6 +144,7 @@ class DieState:
             self._ranks.advance(ahead)
         self._state, self.cells, self._sums, self._host = state, tuple(cells), {}, host
         self._regions = tuple(map(len, regions))
+        self._round(cells)
         self._note(parameter for cell in cells for parameter in cell.parameters)
         self.stores += 1
 
@@ -389,6 +392,13 @@ class DieState:
                 )
             )
         return updates
+
+    def _round(self, cells: Iterable[Cell]) -> None:
+        """Write to parameters what the dies have stored of their weights, where that has fewer bits."""
+        for cell in cells:
+            form = cell.formats.storage.weight
+            for parameter in cell.parameters if form is not StateFormat.FP32 else ():
+                set_weights(parameter, rounded(form, float32_of(parameter)))
 
     def _layouts(self) -> list[tuple[Cell, tuple[tuple[Input, ...], ...]]]:
         """Each cell, and the arrays of each of its regions."""

@@ -9,9 +9,12 @@ from torch import Tensor
 
 from flashtrain.numerics import gradient_values, gradients_in
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.state_format import StateFormat
 from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import materialized
 from flashtrain.training.arrays import Array, FloatArray
+
+from .storage import PLAIN, Storage
 
 GRADIENTS = {
     torch.float32: GradientFormat.FP32,
@@ -30,21 +33,32 @@ COPIES = {
 
 @dataclass(frozen=True)
 class Formats:
-    """Formats of the gradients of a parameter, and of the copies of its new weights."""
+    """Formats of the gradients of a parameter, of the copies of its new weights, and on the dies."""
 
     gradient: GradientFormat
     copy: CopyFormat
+    storage: Storage = PLAIN
 
     @classmethod
-    def of(cls, dtype: torch.dtype, gradient: GradientFormat | None, copy: CopyFormat | None) -> "Formats":
+    def of(
+        cls,
+        dtype: torch.dtype,
+        gradient: GradientFormat | None,
+        copy: CopyFormat | None,
+        storage: Storage = PLAIN,
+    ) -> "Formats":
         """The formats for a parameter of `dtype`, unless others are given."""
         return cls(
-            GRADIENTS[dtype] if gradient is None else gradient, COPIES[dtype] if copy is None else copy
+            GRADIENTS[dtype] if gradient is None else gradient,
+            COPIES[dtype] if copy is None else copy,
+            storage,
         )
 
 
 def is_rounded(parameter: Tensor, formats: Formats) -> bool:
     """Whether the parameter has fewer bits than its weights on the dies."""
+    if formats.storage.weight is StateFormat.BF16:
+        return False
     return formats.copy is not CopyFormat.NONE or parameter.dtype is not torch.float32
 
 

@@ -28,7 +28,7 @@ class Region:
     -------
     code: a program with as many arrays.
     arrays: in the order of a tile.
-    formats: of what the command is sent, and of the copies that it returns.
+    formats: of what the command is sent, of the copies that it returns, and of what it programs.
     takes_gradients: whether the command is sent the gradients, so that its statistics are those of the step.
     """
 

@@ -41,8 +41,10 @@ class LoadedState:
         saved: Sequence[Mapping[str, Any]],
         groups: Sequence[Mapping[str, Any]],
         named: Sequence[StateNames],
+        dtype: torch.dtype = torch.float32,
     ) -> "LoadedState":
-        """state, saved: parts of the dictionary; groups: those of the optimizer; named: their state.
+        """state, saved: parts of the dictionary; groups: those of the optimizer; named: their state;
+        dtype: of the state on the dies.
 
         :class:`ParameterError` for anything that does not belong to these groups.
         """
@@ -73,6 +75,8 @@ class LoadedState:
                         expected = ", ".join(names.values())
                         raise ParameterError(f"state of {name} has {what!r}; expected {expected}")
                     values[known[what]][parameter] = _array(f"{what} of {name}", value, parameter)
+                    if known[what] is not Input.W:
+                        _require_format(f"{what} of {name}", value, parameter, dtype)
         return cls(values, {parameter: taken for parameter, taken in steps.items() if taken})
 
 
@@ -87,6 +91,18 @@ def _array(name: str, value: Any, parameter: Tensor) -> FloatArray:
         raise ParameterError(f"{name} is {got}; expected float32{list(parameter.shape)}")
     # A copy, because the caller may go on to change its own.
     return float32_of(shard_like(parameter, value.detach(), name).to(torch.float32, copy=True))
+
+
+def _require_format(name: str, value: Tensor, parameter: Tensor, dtype: torch.dtype) -> None:
+    """:class:`ParameterError` for state of another format; PyTorch's has the dtype of its parameter."""
+    if value.dtype == dtype or (dtype is torch.float32 and value.dtype == parameter.dtype):
+        return
+    if dtype is torch.float32 and value.dtype not in (torch.bfloat16, torch.float16):
+        return
+    raise ParameterError(
+        f"{name} is {value.dtype}; expected {dtype}, the state_dtype of the optimizer: "
+        f".to({dtype}) converts it"
+    )
 
 
 def _steps(name: str, value: Any) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from flashtrain.host.device import STATE_STREAMS
 from flashtrain.numerics import Constants, HyperparameterError, gradient_values
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, SgdConstant
+from flashtrain.spec.state_format import Rounding
 from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_names import described
 from flashtrain.training import optimizers
@@ -29,6 +30,7 @@ from .die_optimizer import DieOptimizer
 from .formats import Formats, gradient_of
 from .group_step import CellStep, GroupStep, Region, StateNames
 from .parameter_check import name_of
+from .storage import Storage
 
 _A, _B, _C = 3.4445, -4.7750, 2.0315  # K. Jordan, "Muon: An optimizer for hidden layers", as in PyTorch
 _MOST_ITERATIONS = 99
@@ -81,6 +83,10 @@ class Muon(DieOptimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        weight_dtype: torch.dtype = torch.float32,
+        state_dtype: torch.dtype = torch.float32,
+        rounding: Rounding = Rounding.NEAREST,
+        seed: int = 0,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -106,6 +112,7 @@ class Muon(DieOptimizer):
             commits,
             group,
             overlap,
+            Storage.of(weight_dtype, state_dtype, rounding, seed),
         )
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -217,9 +224,9 @@ class MuonStep(GroupStep):
     def regions(self, formats: Formats) -> tuple[Region, ...]:
         momentum, weights = self.layout
         # Directions are BF16 numbers.
-        directions = Formats(GradientFormat.BF16, formats.copy)
+        directions = replace(formats, gradient=GradientFormat.BF16)
         return (
-            Region(self.mean.code, momentum, Formats(formats.gradient, CopyFormat.NONE)),
+            Region(self.mean.code, momentum, replace(formats, copy=CopyFormat.NONE)),
             Region(self.weights.code, weights, directions, takes_gradients=False),
         )
 

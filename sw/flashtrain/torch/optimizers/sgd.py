@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import torch
 import torch.distributed as dist
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
@@ -11,12 +12,14 @@ from flashtrain.host import Device
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.spec.state_format import Rounding
 from flashtrain.training import optimizers
 from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.errors import ParameterError
 
 from .die_optimizer import DieOptimizer
 from .group_step import GroupStep, StateNames, WholeStep
+from .storage import Storage
 
 
 class SGD(DieOptimizer):
@@ -51,6 +54,10 @@ class SGD(DieOptimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        weight_dtype: torch.dtype = torch.float32,
+        state_dtype: torch.dtype = torch.float32,
+        rounding: Rounding = Rounding.NEAREST,
+        seed: int = 0,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -76,6 +83,7 @@ class SGD(DieOptimizer):
             commits,
             group,
             overlap,
+            Storage.of(weight_dtype, state_dtype, rounding, seed),
         )
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:

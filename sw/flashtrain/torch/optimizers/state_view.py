@@ -68,10 +68,14 @@ class ShownTensors:
 
 
 class _Kept(NamedTuple):
-    """The state of a parameter: its steps, if PyTorch's has them, and its arrays by PyTorch's names."""
+    """The state of a parameter: its steps, if PyTorch's has them, and its arrays by PyTorch's names.
+
+    dtype: of state on the dies.
+    """
 
     steps: int | None
     arrays: dict[str, Input]
+    dtype: torch.dtype
 
 
 class StateView(MutableMapping[Tensor, dict[str, Any]]):
@@ -98,7 +102,7 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
             return StateEntry()
         one = kept[parameter]
         arrays = {name: self._dies.read_one(parameter, array) for name, array in one.arrays.items()}
-        return self._entry(parameter, one.steps, arrays)
+        return self._entry(parameter, one, arrays)
 
     def __setitem__(self, parameter: Tensor, entry: Mapping[str, Any]) -> None:
         """Take what is there already; refuse anything else."""
@@ -130,7 +134,7 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
         needed = {array for one in kept.values() for array in one.arrays.values()}
         content = {array: self._dies.read(array) for array in needed}
         return {
-            p: self._entry(p, one.steps, {name: content[array][p] for name, array in one.arrays.items()})
+            p: self._entry(p, one, {name: content[array][p] for name, array in one.arrays.items()})
             for p, one in kept.items()
         }.items()
 
@@ -145,15 +149,16 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
             for p in cell.parameters:
                 named = names | ({MASTER_WEIGHT: Input.W} if is_rounded(p, cell.formats) else {})
                 if cell.steps and (named or counted):
-                    kept[p] = _Kept(cell.steps if counted else None, named)
+                    dtype = cell.formats.storage.state_dtype
+                    kept[p] = _Kept(cell.steps if counted else None, named, dtype)
         return {p: kept[p] for p in self._members if p in kept} | kept
 
-    def _entry(
-        self, parameter: Tensor, steps: int | None, arrays: Mapping[str, FloatArray]
-    ) -> dict[str, Any]:
-        entry: dict[str, Any] = {} if steps is None else {"step": torch.tensor(float(steps))}
+    def _entry(self, parameter: Tensor, kept: _Kept, arrays: Mapping[str, FloatArray]) -> dict[str, Any]:
+        entry: dict[str, Any] = {} if kept.steps is None else {"step": torch.tensor(float(kept.steps))}
         for name, array in arrays.items():
-            entry[name] = as_distributed(parameter, torch.from_numpy(array).to(parameter.device))
+            dtype = torch.float32 if name == MASTER_WEIGHT else kept.dtype
+            tensor = torch.from_numpy(array).to(parameter.device, dtype)
+            entry[name] = as_distributed(parameter, tensor)
         for name, tensor in entry.items():
             self._shown.add(name, tensor)
         return StateEntry(entry)
