@@ -351,7 +351,7 @@ def test_the_rows_of_the_table():
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
-        "training_iteration",
+        "training_iteration", "training_overlap",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
         "trace_speed", "image_speed", "serve_throughput", "serve_iops",
         "offload_speed", "offload_speed_codec", "checkpoint_load_speed", "dataset_speed",

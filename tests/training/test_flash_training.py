@@ -33,10 +33,12 @@ WIDE = replace(preset("tiny"), geometry=replace(preset("tiny").geometry, blocks=
 
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("place", UpdatePlace)
-def test_result_equals_plain_numpy(network, optimizer, place, data):
+@pytest.mark.parametrize(
+    ("place", "overlap"), [(UpdatePlace.DIE, False), (UpdatePlace.DIE, True), (UpdatePlace.CORE, False)]
+)
+def test_result_equals_plain_numpy(network, optimizer, place, overlap, data):
     network, optimizer = NETWORKS[network](), OPTIMIZERS[optimizer]
-    sequence = training_sequence(network, 32, optimizer, place)
+    sequence = training_sequence(network, 32, optimizer, place, overlap)
     with open_device("small", link=FunctionalLink, node=place.node) as device:
         storage = DeviceStorage.on(device)
         through_flash = train_through_flash(network, data, optimizer, 32, 5, 4, storage, sequence)

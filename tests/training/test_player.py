@@ -60,6 +60,8 @@ class RandomStorage:
         self.stored = {}
         self.under_way = []
         self.calls = []
+        self.given = {}
+        self.state = {}
 
     def something_happens(self):
         self.under_way.pop(self.random.randrange(len(self.under_way))).finish()
@@ -102,12 +104,16 @@ class RandomStorage:
 
     def update(self, tensors, gradients, constants, port):
         names = tuple(tensor.name for tensor in tensors)
+        self.given |= dict(zip(names, gradients, strict=True))
+        if self.given.keys() < self.state.keys():
+            return self.start(("update", names, port), lambda: None)
+        given, self.given = self.given, {}
 
         def step():
-            if not all(np.isfinite(g).all() for g in gradients):
+            if not all(np.isfinite(g).all() for g in given.values()):
                 return False
             words = Constants.from_words(self.program.code, tuple(map(int, constants.view(np.uint32))))
-            for name, g in zip(names, gradients, strict=True):
+            for name, g in given.items():
                 stream, w = self.stored[name]
                 after = update(words, g, w, *self.state[name])
                 self.state[name] = (after.m, after.v)
@@ -124,14 +130,16 @@ def silent(iteration, loss):
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("lookahead", [1, 7, None])
-@pytest.mark.parametrize("place", UpdatePlace)
-def test_training_equals_the_reference_whatever_the_timing(network, optimizer, lookahead, place, data):
+@pytest.mark.parametrize(("place", "overlap"), [(DIE, False), (DIE, True), (CORE, False)])
+def test_training_equals_the_reference_whatever_the_timing(
+    network, optimizer, lookahead, place, overlap, data
+):
     network, optimizer = NETWORKS[network](), OPTIMIZERS[optimizer]
     seed = random.randrange(1 << 32)
     print("seed", seed)
     machine = NetworkMachine(network, data, optimizer, 16, seed=3, progress=silent)
     storage = RandomStorage(seed)
-    play(training_sequence(network, 16, optimizer, place), 4, machine, storage, lookahead)
+    play(training_sequence(network, 16, optimizer, place, overlap), 4, machine, storage, lookahead)
     assert machine.log().equals(train_reference(network, data, optimizer, 16, 4, seed=3))
     assert {name.split("/")[0] for name in storage.stored} <= {"input", "weights", "state", "trained"}
 
@@ -191,6 +199,67 @@ class SlowStorage(RandomStorage):
         arrival = super().start(call, action)
         arrival.is_slow = self.slow(call)
         return arrival
+
+
+def test_layers_go_on_while_the_dies_update_those_behind_them(data):
+    """The update of a layer holds up no other; weights are read after the last one."""
+    network, optimizer = mlp(4), Adam()
+    sequence = training_sequence(network, 8, optimizer, overlap=True)
+    storage = SlowStorage(lambda call: call[:2] == ("update", ("weights/output",)))
+    machine = NetworkMachine(network, data, optimizer, 8, seed=3, progress=silent)
+    play(sequence, 3, machine, storage)
+    assert ("update", ("weights/hidden",), Port.CORE) in storage.meanwhile
+    updates = [call[1] for call in storage.calls if call[0] == "update"]
+    assert updates == [("weights/output",), ("weights/hidden",)] * 3
+    calls = [call[:2] for call in storage.calls]
+    first, second = [n for n, call in enumerate(calls) if call == ("update", ("weights/hidden",))][:2]
+    assert calls[first:second].count(("read", "weights/hidden")) == 2  # one for each pass
+    assert machine.log().equals(train_reference(network, data, optimizer, 8, 3, seed=3))
+
+
+class Clock:
+    """Time that passes when somebody waits for the end of a compute step."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def begin(self, step):
+        return Lasting(self, self.now + step.seconds)
+
+
+class Lasting:
+    def __init__(self, clock, end):
+        self.clock, self.end = clock, end
+
+    @property
+    def done(self):
+        return self.clock.now >= self.end
+
+    def wait_beside(self, others):
+        if not any(other.done for other in others):
+            self.clock.now = self.end
+
+    def result(self):
+        self.clock.now = max(self.clock.now, self.end)
+
+
+def test_compute_steps_that_take_time(data):
+    """They follow each other on their processor; all others go on beside them, to the same result."""
+    network, optimizer = mlp(4), Adam()
+    sequence = training_sequence(network, 8, optimizer, overlap=True)
+    timed = replace(
+        sequence,
+        iteration=tuple(
+            replace(step, seconds=1.0) if isinstance(step, Compute) and step.layer else step
+            for step in sequence.iteration
+        ),
+    )
+    clock, ends = Clock(), []
+    machine = NetworkMachine(network, data, optimizer, 8, seed=3, progress=silent)
+    play(timed, 3, machine, RandomStorage(0), on_iteration=lambda _: ends.append(clock.now), pace=clock.begin)
+    layers = sum(bool(step.layer) for step in timed.iteration if isinstance(step, Compute))
+    assert all(end >= layers * number for number, end in enumerate(ends, 1)) and ends[-1] == 3 * layers
+    assert machine.log().equals(train_reference(network, data, optimizer, 8, 3, seed=3))
 
 
 def test_the_next_batch_arrives_while_the_dies_update_and_weights_are_read_after(data):

@@ -28,6 +28,7 @@ from flashtrain.training.sequence import (
     training_sequence,
 )
 from flashtrain.training.sequence.sequence import last_uses
+from flashtrain.training.step_policy import StepPolicy
 
 MLP = training_sequence(mlp(), 128, Adam())
 BY_CORE = training_sequence(mlp(), 128, Adam(), UpdatePlace.CORE)
@@ -145,6 +146,27 @@ def test_every_network_and_optimizer_make_a_sound_sequence(network, optimizer, p
     assert len(states) == (place is UpdatePlace.CORE) * len(trained) * len(optimizer.state_names)
 
 
+def test_updates_that_overlap_the_backward_pass():
+    """Each layer is updated behind its backward pass, with constants from before it; places in that order."""
+    sequence = training_sequence(mlp(), 128, Adam(), overlap=True)
+    assert sequence.overlaps and sequence.update is UpdatePlace.DIE
+    assert not MLP.overlaps and not BY_CORE.overlaps
+    assert sequence.state.tensors == MLP.state.tensors[::-1] == ("weights/output", "weights/hidden")
+    steps = [
+        step
+        for step in sequence.iteration
+        if isinstance(step, Update)
+        or (isinstance(step, Compute) and step.operation in (Operation.CONSTANTS, Operation.BACKWARD))
+    ]
+    kinds = [step.layer or step.operation if isinstance(step, Compute) else step.tensors for step in steps]
+    assert kinds == ["constants", "output", ("weights/output",), "relu", "hidden", ("weights/hidden",)]
+    assert sequence.completing == {steps[-1]}
+    with pytest.raises(SequenceError, match="those of the dies; expected die"):
+        training_sequence(mlp(), 128, Adam(), UpdatePlace.CORE, overlap=True)
+    with pytest.raises(SequenceError, match="clipping in a sequence expects none that overlap"):
+        StepPolicy(max_norm=1.0).check(Adam(), UpdatePlace.DIE, overlap=True)
+
+
 def test_activations_are_read_in_the_reverse_order_of_their_appends():
     def activations(kind):
         names = [step.tensor for step in MLP.iteration if isinstance(step, kind)]
@@ -252,17 +274,21 @@ def test_a_new_batch_has_to_be_read_anew():
 W = TensorInfo("w", StreamRole.STATE, ArraySpec((4,)))
 U = TensorInfo("u", StreamRole.STATE, ArraySpec((5,)))
 G = TensorInfo("g", None, ArraySpec((4,)))
+H = TensorInfo("h", None, ArraySpec((5,)))
 C = TensorInfo("c", None, ArraySpec((8,)))
+D = TensorInfo("d", None, ArraySpec((8,)))
 GIVE_W = Compute(Operation.INITIALISE, "a", gives=("w", "u"))
 STORE_W = Initialise(("w",), OptimizerCode.SGD, Port.CORE)
 STORE_BOTH = Initialise(("w", "u"), OptimizerCode.SGD, Port.CORE)
 GIVE_G = Compute(Operation.BACKWARD, "a", gives=("g",))
 GIVE_C = Compute(Operation.CONSTANTS, gives=("c",))
 UPDATE = Update(("w",), ("g",), "c", Port.CORE)
+GIVE_ALL = Compute(Operation.BACKWARD, "a", gives=("h", "c", "d"))
+UPDATE_U = Update(("u",), ("h",), "c", Port.CORE)
 
 
 def state_sequence(prologue, iteration):
-    return TrainingSequence("n", "o", 1, (W, U, G, C, X), tuple(prologue), tuple(iteration), ())
+    return TrainingSequence("n", "o", 1, (W, U, G, H, C, D, X), tuple(prologue), tuple(iteration), ())
 
 
 def test_a_sound_update():
@@ -272,6 +298,12 @@ def test_a_sound_update():
     )
     assert sequence.update is UpdatePlace.DIE
     assert sequence.state == STORE_W
+    assert not sequence.overlaps and sequence.completing == {UPDATE}
+    sequence = state_sequence(
+        [GIVE_W, STORE_BOTH],
+        [GIVE_ALL, UPDATE_U, GIVE_G, UPDATE, Read("u", Port.CORE), Compute(Operation.FORWARD, "a", ("u",))],
+    )
+    assert sequence.overlaps and sequence.completing == {UPDATE}
 
 
 @pytest.mark.parametrize(
@@ -299,6 +331,26 @@ def test_a_sound_update():
             [GIVE_W, STORE_BOTH],
             [GIVE_G, GIVE_C, UPDATE],
             r"iteration\[2\]: updates \['w'\]; expected all of the state stream",
+        ),
+        (
+            [GIVE_W, STORE_BOTH],
+            [GIVE_G, GIVE_C, UPDATE, UPDATE],
+            r"iteration\[3\]: updates \['w', 'w'\]; expected each of the state stream once",
+        ),
+        (
+            [GIVE_W, STORE_BOTH],
+            [GIVE_G, GIVE_C, UPDATE, Read("w", Port.CORE)],
+            r"iteration\[3\]: reads w, whose update is not complete",
+        ),
+        (
+            [GIVE_W, STORE_BOTH],
+            [GIVE_G, GIVE_ALL, replace(UPDATE, constants="d"), UPDATE_U],
+            r"iteration\[3\]: updates with c, and tensors before with d; expected the same",
+        ),
+        (
+            [GIVE_W, STORE_BOTH],
+            [GIVE_G, GIVE_C, UPDATE, GIVE_C],
+            r"iteration\[3\]: gives c, the constants of an update under way",
         ),
         (
             [GIVE_W, STORE_W],

@@ -15,7 +15,7 @@ from flashtrain.writing import OutputError
 @pytest.mark.parametrize("place", UpdatePlace)
 @pytest.mark.parametrize("optimizer", [SGD(), Adam(), Adam(beta1=0.25)])
 def test_a_sequence_survives_the_file(network, place, optimizer, tmp_path):
-    sequence = training_sequence(NETWORKS[network](), 32, optimizer, place)
+    sequence = training_sequence(NETWORKS[network](), 32, optimizer, place, place is UpdatePlace.DIE)
     save_sequence(sequence, tmp_path / "a.json")
     loaded = load_sequence(tmp_path / "a.json")
     assert loaded == sequence

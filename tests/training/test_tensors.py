@@ -181,5 +181,8 @@ def test_state_that_is_not_there(small):
     storage.initialise(W, INITIAL, OptimizerCode.ADAM, Port.CORE).result()
     with pytest.raises(TensorError, match="stream state: no tensor x is stored"):
         storage.read(TensorInfo("x", StreamRole.STATE, ArraySpec((1,))), Port.CORE)
-    with pytest.raises(TensorError, match="update of weights/a; expected weights/a, weights/b"):
+    with pytest.raises(TensorError, match="update of x; expected weights/a, weights/b"):
+        storage.update([TensorInfo("x", StreamRole.STATE, W[0].spec)], INITIAL[:1], constants(1), Port.CORE)
+    assert storage.update(W[:1], INITIAL[:1], constants(1), Port.CORE).result() is None
+    with pytest.raises(TensorError, match="update of weights/a; expected weights/b"):
         storage.update(W[:1], INITIAL[:1], constants(1), Port.CORE)

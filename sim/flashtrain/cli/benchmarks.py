@@ -25,6 +25,7 @@ from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
 from flashtrain.perf.sustained import append_sustained, shortened
 from flashtrain.perf.training_iteration import training_iteration
+from flashtrain.perf.training_overlap import training_overlap
 from flashtrain.perf.update import Case, update, update_muon
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes
@@ -202,6 +203,7 @@ BENCHMARKS = {
     "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
     "training_iteration": Benchmark(_recorded(training_iteration), node=UPDATE_NODE),
+    "training_overlap": Benchmark(training_overlap, node=UPDATE_NODE),
     "checkpoint_pin": Benchmark(checkpoint_pin, node=UPDATE_NODE),
     "checkpoint_stall": Benchmark(checkpoint_stall, node=UPDATE_NODE),
     "checkpoint_copy_out": Benchmark(checkpoint_copy_out, node=UPDATE_NODE),

@@ -98,6 +98,13 @@ def add_update(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_overlap(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--overlap", action="store_true",
+        help="the dies update each layer as soon as it has its gradient, during the backward pass",
+    )  # fmt: skip
+
+
 def add_seed(parser: argparse.ArgumentParser, default: int = 1, what: str = "of everything") -> None:
     parser.add_argument(
         "--seed", type=at_least_zero, default=default, metavar="N", help=f"{what} (default: {default})"

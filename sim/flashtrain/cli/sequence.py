@@ -34,7 +34,16 @@ from flashtrain.training.sequence.sequence import PHASES
 from flashtrain.training.tensors import DeviceStorage
 
 from .behemoth import add_behemoth
-from .command import Command, add_configuration, add_json, add_link, add_update, at_least_one, configuration
+from .command import (
+    Command,
+    add_configuration,
+    add_json,
+    add_link,
+    add_overlap,
+    add_update,
+    at_least_one,
+    configuration,
+)
 from .console import Console
 from .device import device_for
 from .image import add_image, require_new_image
@@ -55,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument("--network", metavar="NETWORK", default="mlp", help=f"{NETWORKS} (default: mlp)")
     generate.add_argument("--batch", type=at_least_one, help="examples per iteration (default: the recipe's)")
     add_update(generate)
+    add_overlap(generate)
     generate.set_defaults(action=_generate)
     add_json(generate)
 
@@ -96,7 +106,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _generate(options: argparse.Namespace, console: Console) -> int:
     recipe = known_recipe(options.network)
     batch = options.batch or recipe.batch
-    sequence = training_sequence(recipe.network, batch, recipe.optimizer, UpdatePlace(options.update))
+    place = UpdatePlace(options.update)
+    sequence = training_sequence(recipe.network, batch, recipe.optimizer, place, options.overlap)
     save_sequence(sequence, options.file)
     console.say(f"{options.file}: {_title(sequence)}")
     console.document({"file": str(options.file), **_head(sequence)})
@@ -179,6 +190,7 @@ def _title(sequence: TrainingSequence) -> str:
     return (
         f"{sequence.network}, batch {sequence.batch}, {sequence.optimizer}: {len(sequence.tensors)} tensors,"
         f" {sequence.iteration_steps} steps per iteration, update by the {sequence.update}"
+        f"{' during the backward pass' if sequence.overlaps else ''}"
     )
 
 
@@ -188,6 +200,7 @@ def _head(sequence: TrainingSequence) -> dict[str, object]:
         "optimizer": sequence.optimizer,
         "batch": sequence.batch,
         "update": sequence.update.value,
+        "overlap": sequence.overlaps,
         "tensors": len(sequence.tensors),
         "steps": {phase: len(getattr(sequence, phase)) for phase in PHASES},
     }
@@ -215,6 +228,7 @@ COMMAND = Command(
     examples="""\
   flashtrain sequence generate mlp.json --network mlp --batch 64
   flashtrain sequence generate mlp.json --update core
+  flashtrain sequence generate mlp.json --overlap
   flashtrain sequence behemoth
   flashtrain sequence behemoth gpt 2x4 --out gpt.json
   flashtrain sequence capture gpt2 --batch 8 --out gpt2.json

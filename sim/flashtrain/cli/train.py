@@ -20,6 +20,7 @@ from .command import (
     add_json,
     add_link,
     add_output,
+    add_overlap,
     add_seed,
     add_update,
     configuration,
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_link(parser)
     add_configuration(parser)
     add_update(parser)
+    add_overlap(parser)
     parser.add_argument(
         "--codec", choices=[codec.name.lower() for codec in _CODECS],
         metavar="NAME", help="of the activations, on small_codec: window32, or round16, which rounds to BF16",
@@ -79,7 +81,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     configuration(options)  # a mistake in its file is found now, and not after the training in NumPy
     folder: Path = options.output
     recipe, data = chosen_training(options)
-    recipe.policy.check(recipe.optimizer, place)
+    recipe.policy.check(recipe.optimizer, place, options.overlap)
     request = _trace_request(options, recipe.iterations)
     console.step(f"training {recipe.network.name} in plain NumPy")
     reference = train_reference(
@@ -91,7 +93,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
     trace = RunTrace(request)
     with device_for(options, node, console, trace.around, budget) as device:
         result = run_training(
-            recipe, data, options.seed, place, device, trace, console, options.evaluate, options.resume
+            recipe,
+            data,
+            options.seed,
+            place,
+            device,
+            trace,
+            console,
+            options.evaluate,
+            options.resume,
+            options.overlap,
         )
     report = training_report(recipe.network, data.test, result.training, reference)
     title = f"{recipe.network.name}, {result.usage.config.name}, {options.link} link"
@@ -107,6 +118,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         "link": options.link,
         "seed": options.seed,
         "update": place.value,
+        "overlap": options.overlap,
         "codec": codec.name,
         "activations": recipe.network.activations.value,
         **report.document(),

@@ -43,15 +43,16 @@ class TrainingRun:
 
 def run_training(
     recipe: Recipe, data: Dataset, seed: int, place: UpdatePlace, device: Device, trace: RunTrace,
-    console: Console, evaluate: int | None = None, resume: bool = False,
+    console: Console, evaluate: int | None = None, resume: bool = False, overlap: bool = False,
 ) -> TrainingRun:  # fmt: skip
     """Train as `recipe` says with all tensors on `device`, and trace it.
 
     evaluate: iterations from one evaluation to the next; None: about `LINES` in the run.
-    resume: go on with the run whose tensors the device has recovered.
+    resume: go on with the run whose tensors the device has recovered. overlap: the dies update each layer as
+    soon as it has its gradient.
     """
     storage = DeviceStorage.on(device)
-    sequence = training_sequence(recipe.network, recipe.batch, recipe.optimizer, place)
+    sequence = training_sequence(recipe.network, recipe.batch, recipe.optimizer, place, overlap)
     progress = _ProgressTable(recipe, data, device, storage, sequence, console, evaluate)
     before, first_cycle, started = Snapshot.of(device), device.cycles, time.monotonic()
     progress.begin()

@@ -457,12 +457,17 @@ class Device:
             self._dispatcher.wait_until_cycle(lambda: any(pending.answered for pending in pendings), until)
 
     @serialised
-    def wait_until(self, condition: Callable[[], bool]) -> None:
+    def wait_until(self, condition: Callable[[], bool], until: int | None = None) -> None:
         """Wait until `condition` holds, which is evaluated again whenever commands have completed.
 
+        until: the call waits until this cycle at most. A Link without time reaches no cycle. Without `until`
         :class:`DeviceHang` if the device is idle before.
         """
-        self._dispatcher.wait(function("condition", condition, "a function without arguments"))
+        holds = function("condition", condition, "a function without arguments")
+        if until is None:
+            self._dispatcher.wait(holds)
+        else:
+            self._dispatcher.wait_until_cycle(holds, whole("until", until))
 
     def _own(self, pendings: Iterable[Pending[Any]]) -> list[Pending[Any]]:
         pendings = listed("pendings", pendings, "operations")

@@ -47,5 +47,5 @@ class BusyStorage(DeviceStorage):
 
     def update(
         self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
-    ) -> Awaited[list[GroupCopies], bool]:
+    ) -> Awaited[list[GroupCopies], bool] | Awaited[None, None]:
         return _Beside(self._device, super().update(tensors, gradients, constants, port), self._advance)

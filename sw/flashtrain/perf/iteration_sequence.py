@@ -31,16 +31,27 @@ INPUT_FRACTION = 128
 _INPUT, _CONSTANTS = "input", "constants"
 
 
-def iteration_sequence(config: FmsConfig, tile: Tile) -> TrainingSequence:
-    """Layers of equal size, whose parameters fill the tiles of a zone, updated by the dies with Adam.
+def iteration_sequence(
+    config: FmsConfig,
+    tile: Tile,
+    tensors: int = LAYERS,
+    zones: int = 1,
+    overlap: bool = False,
+    seconds: float = 0.0,
+) -> TrainingSequence:
+    """Tensors of equal size, whose parameters fill the tiles of zones, updated by the dies with Adam.
 
     Weights are read for both passes. Activations are appended in the forward pass, and read in reverse in the
     backward pass. Gradients and computing are made up.
+
+    tensors: of weights, each with activations; by default one for each layer. overlap: the dies update each
+    of them as soon as it has its gradient. seconds: of computing in the backward pass.
     """
     g = config.geometry
-    parameters = g.pages * g.channels * g.dies * tile.parameters // LAYERS
+    parameters = zones * g.pages * g.channels * g.dies * tile.parameters // tensors
     zone_bytes = g.zone_capacity * g.page_bytes
-    layers = [str(number) for number in range(LAYERS)]
+    layers = [str(number) for number in range(tensors)]
+    constants = Compute(Operation.CONSTANTS, gives=(_CONSTANTS,))
     weights, gradients, activations = (
         {layer: f"{kind}/{layer}" for layer in layers} for kind in ("weights", "gradient", "activation")
     )
@@ -53,14 +64,15 @@ def iteration_sequence(config: FmsConfig, tile: Tile) -> TrainingSequence:
             *(TensorInfo(name, StreamRole.STATE, ArraySpec((parameters,))) for name in weights.values()),
             *(TensorInfo(name, None, ArraySpec((parameters,))) for name in gradients.values()),
             *(
-                TensorInfo(name, StreamRole.ACTIVATIONS, _bytes(zone_bytes // (FRACTION * LAYERS)))
+                TensorInfo(name, StreamRole.ACTIVATIONS, _bytes(zone_bytes // (FRACTION * tensors)))
                 for name in activations.values()
             ),
             TensorInfo(_CONSTANTS, None, CONSTANTS_SPEC),
         ),
         prologue=(
             *(Compute(Operation.INITIALISE, layer, gives=(weights[layer],)) for layer in layers),
-            Initialise(tuple(weights.values()), PROGRAM, Port.CORE),
+            # In the order of their gradients, and so of their places on the dies.
+            Initialise(tuple(weights.values())[:: -1 if overlap else 1], PROGRAM, Port.CORE),
         ),
         iteration=(
             Compute(Operation.LOAD, gives=(_INPUT,)),
@@ -68,13 +80,23 @@ def iteration_sequence(config: FmsConfig, tile: Tile) -> TrainingSequence:
             Read(_INPUT, Port.CORE),
             *(step for n in layers for step in _forward(n, weights[n], activations[n])),
             Compute(Operation.LOSS, takes=(_INPUT,)),
+            *((constants,) if overlap else ()),
             *(
                 step
                 for n in reversed(layers)
-                for step in _backward(n, weights[n], activations[n], gradients[n])
+                for step in (
+                    *_backward(n, weights[n], activations[n], gradients[n], seconds / tensors),
+                    *((Update((weights[n],), (gradients[n],), _CONSTANTS, Port.CORE),) if overlap else ()),
+                )
             ),
-            Compute(Operation.CONSTANTS, gives=(_CONSTANTS,)),
-            Update(tuple(weights.values()), tuple(gradients.values()), _CONSTANTS, Port.CORE),
+            *(
+                ()
+                if overlap
+                else (
+                    constants,
+                    Update(tuple(weights.values()), tuple(gradients.values()), _CONSTANTS, Port.CORE),
+                )
+            ),
             Reset(StreamRole.ACTIVATIONS, Port.CORE),
         ),
         epilogue=(),
@@ -93,9 +115,9 @@ def _forward(layer: str, weights: str, activation: str) -> list[Step]:
     ]
 
 
-def _backward(layer: str, weights: str, activation: str, gradient: str) -> list[Step]:
+def _backward(layer: str, weights: str, activation: str, gradient: str, seconds: float) -> list[Step]:
     return [
         Read(activation, Port.CORE),
         Read(weights, Port.CORE),
-        Compute(Operation.BACKWARD, layer, (activation, weights), (gradient,)),
+        Compute(Operation.BACKWARD, layer, (activation, weights), (gradient,), seconds=seconds),
     ]

@@ -85,12 +85,14 @@ def train_through_flash(
     if sequence is None:
         sequence = training_sequence(network, batch, optimizer)
     check_fits(sequence, network, batch, optimizer)
-    policy.check(optimizer, sequence.update)
+    policy.check(optimizer, sequence.update, sequence.overlaps)
     found = _attach(sequence, storage) if resume else None
     if found is not None and found.iterations:
-        RunIdentity.of(network, optimizer, batch, seed, policy).require(found.run)
+        RunIdentity.of(network, optimizer, batch, seed, policy, sequence.overlaps).require(found.run)
     position = RunPosition() if found is None else found
-    machine = NetworkMachine(network, data, optimizer, batch, seed, progress, position, policy, on_running)
+    machine = NetworkMachine(
+        network, data, optimizer, batch, seed, progress, position, policy, on_running, sequence.overlaps
+    )
     storage.host_state = lambda: machine.position().pack()
     left = max(0, iterations - position.iterations)
     playback = play(

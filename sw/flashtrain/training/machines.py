@@ -1,6 +1,6 @@
 """The machine that trains a network while a training command sequence is played."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 import numpy as np
@@ -57,11 +57,12 @@ class NetworkMachine:
         position: RunPosition = RunPosition(),
         policy: StepPolicy = StepPolicy(),
         on_running: Callable[[int, Parameters], None] = lambda iteration, running: None,
+        overlap: bool = False,
     ) -> None:
         self._network = network
         self._optimizer = optimizer
         self._seed = seed
-        self._run = RunIdentity.of(network, optimizer, batch, seed, policy)
+        self._run = RunIdentity.of(network, optimizer, batch, seed, policy, overlap)
         self._before = position.iterations
         self._batches = islice(data.batches(batch, seed), self._before, None)
         self._initial = network.initialise(seed)
@@ -91,7 +92,7 @@ class NetworkMachine:
     def compute(self, step: Compute, tensors: Arrays) -> Arrays:
         return self._operations[step.operation](step.layer, tensors)
 
-    def updated(self, step: Update, committed: bool) -> None:
+    def updated(self, steps: Sequence[Update], committed: bool) -> None:
         self._steps.observe(committed)
 
     def position(self) -> RunPosition:
@@ -185,7 +186,7 @@ def check_fits(sequence: TrainingSequence, network: Network, batch: int, optimiz
 
     When tensors are stored and read, and whether they are at all, is the sequence's own business.
     """
-    fitting = training_sequence(network, batch, optimizer, sequence.update)
+    fitting = training_sequence(network, batch, optimizer, sequence.update, sequence.overlaps)
     for field in ("network", "optimizer", "batch"):
         expected, got = getattr(fitting, field), getattr(sequence, field)
         if expected != got:

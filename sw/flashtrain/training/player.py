@@ -16,6 +16,7 @@ from flashtrain.spec import Port
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arithmetic import one_thread
 from flashtrain.training.arrays import Array, Arrays
+from flashtrain.training.awaited import Finished
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence import (
     Append,
@@ -68,8 +69,11 @@ class Storage(Protocol):
 
     def update(
         self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
-    ) -> Pending[bool]:
-        """Update the weights `tensors`; whether that was committed, not skipped."""
+    ) -> Pending[bool | None]:
+        """Update the weights `tensors`; whether that was committed, not skipped.
+
+        None after an update of some tensors, until all are updated.
+        """
         ...
 
 
@@ -84,8 +88,11 @@ class Machine(Protocol):
         """Carry out `step` on the tensors that it takes; return those that it gives."""
         ...
 
-    def updated(self, step: Update, committed: bool) -> None:
-        """The storage has carried out `step`; nothing that comes after it was computed yet."""
+    def updated(self, steps: Sequence[Update], committed: bool) -> None:
+        """The storage has carried out `steps`, which are of all of the state stream.
+
+        Nothing that takes the new weights was computed yet.
+        """
         ...
 
 
@@ -110,13 +117,15 @@ def play(
     lookahead: int | None = None,
     on_iteration: Callable[[int], None] = lambda iteration: None,
     resumed: bool = False,
+    pace: Callable[[Compute], Pending[object]] = lambda step: Finished(),
 ) -> Playback:
     """Carry out `iterations` of `sequence`; return when everything has finished.
 
     `lookahead` is the number of steps that may be under way, counted from the oldest unfinished one. By
     default it is the length of an iteration; with 1, the steps follow each other. `on_iteration` is called
     with the number of an iteration, from 1, when all its steps have finished. `resumed`: the prologue was
-    carried out by an earlier run. Raises `SequenceError` if `iterations` (unless resumed) or `lookahead` is
+    carried out by an earlier run. `pace` begins the time that a compute step takes; by default it takes none.
+    Raises `SequenceError` if `iterations` (unless resumed) or `lookahead` is
     below 1, and passes on the errors of the machine and the storage.
     """
     least = 0 if resumed else 1
@@ -128,7 +137,7 @@ def play(
         raise SequenceError(f"lookahead: expected at least 1, got {lookahead}")
     sequence = sequence.unrolled()
     with one_thread():
-        return _Player(sequence, iterations, machine, storage, lookahead, resumed).run(on_iteration)
+        return _Player(sequence, iterations, machine, storage, lookahead, resumed, pace).run(on_iteration)
 
 
 _Resource = TensorInfo | StreamRole | Port
@@ -146,18 +155,21 @@ class _Needs:
 class _Player:
     def __init__(
         self, sequence: TrainingSequence, iterations: int, machine: Machine, storage: Storage, lookahead: int,
-        resumed: bool,
+        resumed: bool, pace: Callable[[Compute], Pending[object]],
     ) -> None:  # fmt: skip
         self._before = 0 if resumed else len(sequence.prologue)
         self._sequence = sequence
         self._machine = machine
         self._storage = storage
         self._lookahead = lookahead
+        self._pace = pace
         self._steps = sequence.steps(iterations)[len(sequence.prologue) - self._before :]
         self._dying = last_uses(self._steps)
         self._needs = cache(self._needs_of)
         self._memory: Arrays = {}
         self._in_flight: dict[int, Pending[Any]] = {}
+        self._computing: dict[int, Arrays] = {}  # what steps that take time will give
+        self._updates: list[Update] = []  # until all of the state stream are updated
         self._finished: set[int] = set()
         self._oldest = 0
         self._incoming_bytes = 0
@@ -202,10 +214,12 @@ class _Player:
                 given = self._machine.compute(step, {name: self._memory[name] for name in step.takes})
                 for name in step.gives:
                     self._sequence.by_name[name].spec.check(name, given[name])
-                    self._memory[name] = given[name]
-                self._note_peak()
-                self._leave(index)
-                return True
+                self._computing[index] = given
+                self._in_flight[index] = self._pace(step)
+                if self._in_flight[index].done:
+                    self._finish(index)
+                    return True
+                return False
             case Append():
                 tensor = self._sequence.by_name[step.tensor]
                 self._in_flight[index] = self._storage.append(tensor, self._memory[step.tensor], step.port)
@@ -223,14 +237,19 @@ class _Player:
                 tensors = [self._sequence.by_name[name] for name in step.tensors]
                 gradients = [self._memory[name] for name in step.gradients]
                 constants = self._memory[step.constants]
+                self._updates.append(step)
                 self._in_flight[index] = self._storage.update(tensors, gradients, constants, step.port)
         self._note_peak()
-        self._most_in_flight = max(self._most_in_flight, len(self._in_flight))
+        in_storage = len(self._in_flight) - len(self._computing)
+        self._most_in_flight = max(self._most_in_flight, in_storage)
         return False
 
     def _await_any(self) -> None:
-        """Wait until a step in the storage is done: not the oldest, which others need not depend on."""
-        oldest = min(self._in_flight)
+        """Wait until a step is done: not the oldest, which others need not depend on.
+
+        The end of a compute step is a time, and not an event of the storage, so it is waited for.
+        """
+        oldest = min(self._computing or self._in_flight)
         self._in_flight[oldest].wait_beside([p for step, p in self._in_flight.items() if step != oldest])
 
     def _finish_what_is_done(self) -> None:
@@ -247,8 +266,14 @@ class _Player:
                 spec.check(step.tensor, result)
                 self._memory[step.tensor] = result
                 self._incoming_bytes -= spec.bytes
+            case Compute():
+                given = self._computing.pop(index)
+                self._memory |= {name: given[name] for name in step.gives}
+                self._note_peak()
             case Update():
-                self._machine.updated(step, committed=result)
+                if result is not None:
+                    self._machine.updated(self._updates, committed=result)
+                    self._updates = []
         self._leave(index)
 
     def _leave(self, index: int) -> None:
@@ -272,9 +297,15 @@ class _Player:
                 processor = processor_of(step.operation)
                 tensors = (self._sequence.by_name[name] for name in (*uses(step), *defines(step)))
                 return _Needs(frozenset({*tensors, processor}))
-            case Initialise() | Update():
-                # Weights are read before or after it, not meanwhile.
-                tensors = (self._sequence.by_name[name] for name in (*step.tensors, *uses(step)))
+            case Initialise():
+                tensors = (self._sequence.by_name[name] for name in step.tensors)
                 return _Needs(frozenset({*tensors, StreamRole.STATE}))
+            case Update():
+                tensors = (self._sequence.by_name[name] for name in (*step.tensors, *step.gradients))
+                shared = frozenset({self._sequence.by_name[step.constants]})
+                if step not in self._sequence.completing:
+                    return _Needs(frozenset(tensors), shared)
+                # Weights are read before it or after it, not meanwhile.
+                return _Needs(frozenset({*tensors, StreamRole.STATE}), shared)
             case Repeat():
                 raise AssertionError("the sequence was unrolled")

@@ -14,7 +14,11 @@ from flashtrain.training.step_policy import StepPolicy
 _FIELDS = struct.Struct("<QIIII")
 _COMPARED = range(4096)
 """Iterations whose learning rates distinguish schedules, also those of users."""
-_HASHED = {"network": "network", "optimizer": "optimizer", "policy": "schedule, clipping or loss scale"}
+_HASHED = {
+    "network": "network",
+    "optimizer": "optimizer or order of updates",
+    "policy": "schedule, clipping or loss scale",
+}
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,21 @@ class RunIdentity:
 
     @classmethod
     def of(
-        cls, network: Network, optimizer: Optimizer, batch: int, seed: int, policy: StepPolicy
+        cls,
+        network: Network,
+        optimizer: Optimizer,
+        batch: int,
+        seed: int,
+        policy: StepPolicy,
+        overlap: bool = False,
     ) -> "RunIdentity":
         shapes = [(name, sorted(layer.parameter_shapes().items())) for name, layer in network.layers]
         facts = network.name, network.activations.name, shapes
         factors = np.array([policy.schedule.factor(iteration) for iteration in _COMPARED], "<f8")
         of_policy = crc32(factors.tobytes(), _crc((policy.max_norm, policy.loss_scale, policy.dynamic)))
-        return cls(seed % (1 << 64), batch, _crc(facts), _crc(optimizer), of_policy)
+        # Updates that overlap have other places on the dies.
+        of_optimizer = _crc((optimizer, "overlap") if overlap else optimizer)
+        return cls(seed % (1 << 64), batch, _crc(facts), of_optimizer, of_policy)
 
     def require(self, found: "RunIdentity") -> None:
         """:class:`PositionError` if `found` is another run."""

@@ -1,15 +1,17 @@
 """Weights of a training command sequence that live on the dies, with their optimizer state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from typing import Any
 
 import numpy as np
 
-from flashtrain.host import Device, TensorGroup
+from flashtrain.host import Device, StateUpdate, TensorGroup
 from flashtrain.host.queues.command_log import labelled
+from flashtrain.host.queues.pending import Pending
 from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.numerics import Constants
 from flashtrain.spec import Port
-from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.spec.optimizer import GradientFormat, Input, OptimizerCode
 from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.awaited import Awaited
 from flashtrain.training.commits import PLAIN, Commits
@@ -37,6 +39,9 @@ class StateStore:
         self._layout = group.layout(geometry)
         self._tiles = self._layout.rows * geometry.channels
         self._commits = commits
+        self._under_way: StateUpdate | None = None
+        self._missing: Set[str] = set()  # in the update under way
+        self._started = 0
         recovered = arrays is None
         self._state = device.optimizer_state([group], StreamRole.STATE.streams, port, recovered)
         self.updates = UpdateTraffic.on(device.config, self._layout.tile)
@@ -79,23 +84,35 @@ class StateStore:
         gradients: Sequence[Array],
         constants: Array,
         host: Callable[[], bytes] = bytes,
-    ) -> Awaited[list[GroupCopies], bool]:
-        """Update all tensors by these gradients, without waiting; the result is whether that was committed.
+    ) -> "Awaited[list[GroupCopies], bool] | Awaited[None, None]":
+        """Update tensors by these gradients, without waiting; the result is whether that was committed.
 
-        host: gives the state of the host after a commit.
+        Of some tensors it begins an update, or goes on with it, and the result is None. With the last ones
+        that update ends. host: gives the state of the host after a commit.
 
         The step is skipped when a gradient has a NaN or an infinity; the dies have counted them. (Sums of
         squares that are infinite are no reason: nobody asks for the norm.)
         """
         given = {tensor.name: gradient for tensor, gradient in zip(tensors, gradients, strict=True)}
-        if given.keys() != self._numbers.keys():
-            raise TensorError(f"update of {', '.join(given)}; expected {', '.join(self._numbers)}")
-        words = tuple(int(word) for word in constants.view(np.uint32))
-        started = self._device.cycles
-        with labelled(" ".join(self._numbers)):
-            under_way = self._state.update_async(
-                [[given[name] for name in self._numbers]], [Constants.from_words(self._program, words)]
-            )
+        missing = self._missing or self._numbers.keys()
+        if not given or not given.keys() <= missing:
+            raise TensorError(f"update of {', '.join(given)}; expected {', '.join(missing)}")
+        words = Constants.from_words(self._program, tuple(int(word) for word in constants.view(np.uint32)))
+        with labelled(" ".join(given)):
+            if self._under_way is None:
+                self._started = self._device.cycles
+                if given.keys() == missing:
+                    every = [given[name] for name in self._numbers]
+                    self._under_way = self._state.update_async([every], [words])
+                else:
+                    self._under_way = self._state.begin([words])
+            if given.keys() < self._numbers.keys():
+                for name, gradient in given.items():
+                    self._under_way.give(0, self._numbers[name], gradient)
+        under_way, self._missing = self._under_way, missing - given.keys()
+        if self._missing:
+            return Awaited(self._device, _Sent(under_way.sent), lambda _: None)
+        self._under_way = None
 
         def finish(copies: list[GroupCopies]) -> bool:
             overflow = any(die.nans + die.infinities for dies in self._state.statistics for die in dies)
@@ -108,9 +125,9 @@ class StateStore:
             updates.skips += overflow
             updates.parameters += self._layout.parameters
             updates.tiles += self._tiles
-            updates.gradient_bytes += sum(gradient.nbytes for gradient in gradients)
+            updates.gradient_bytes += self._layout.parameters * GradientFormat.FP32.bytes
             updates.copy_bytes += sum(copy.nbytes for group in copies if group for copy in group)
-            updates.cycles += self._device.cycles - started
+            updates.cycles += self._device.cycles - self._started
             return not overflow
 
         return Awaited(self._device, under_way, finish)
@@ -122,3 +139,17 @@ class StateStore:
         with labelled(name):
             reading = self._device.stream(stored.stream, port).read_async(stored.pages)
         return Awaited(self._device, reading, stored.array)
+
+
+class _Sent:
+    """Commands of an update that goes on after them."""
+
+    def __init__(self, pendings: Sequence[Pending[Any]]) -> None:
+        self._pendings = pendings
+
+    @property
+    def done(self) -> bool:
+        return all(pending.done for pending in self._pendings)
+
+    def result(self) -> None:
+        """Nothing: failures are those of the whole update."""

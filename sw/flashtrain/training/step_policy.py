@@ -39,14 +39,22 @@ class StepPolicy:
                 f"the loss scale is {self.loss_scale!r}; expected a finite number above 0"
             )
 
-    def check(self, optimizer: Optimizer, place: UpdatePlace) -> None:
-        """Raise unless these steps are possible with the optimizer, in the place of its updates."""
+    def check(self, optimizer: Optimizer, place: UpdatePlace, overlap: bool = False) -> None:
+        """Raise unless these steps are possible with the optimizer, in the place of its updates.
+
+        overlap: updates begin before all gradients are there.
+        """
         if not isinstance(self.schedule, Constant) and _RATE not in vars(optimizer):
             raise HyperparameterError(f"{optimizer.name} has no learning rate; expected a constant schedule")
         if place is UpdatePlace.CORE and (self.max_norm is not None or self.dynamic):
             raise SequenceError(
                 "the core updates a layer before the gradients of all others exist; clipping and a dynamic"
                 " loss scale expect updates on the dies"
+            )
+        if overlap and self.max_norm is not None:
+            raise SequenceError(
+                "updates that overlap the backward pass have constants before the gradients exist; clipping"
+                " in a sequence expects none that overlap (optimizers of flashtrain.torch clip with both)"
             )
 
 

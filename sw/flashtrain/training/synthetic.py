@@ -1,5 +1,6 @@
 """The machine of a replayed training command sequence: it makes up data, and checks it when it returns."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -37,16 +38,16 @@ class SyntheticMachine:
             self._state.pop(name, None)
         return {name: self._current(name) for name in step.gives}
 
-    def updated(self, step: Update, committed: bool) -> None:
+    def updated(self, steps: Sequence[Update], committed: bool) -> None:
+        pairs = [pair for step in steps for pair in zip(step.tensors, step.gradients, strict=True)]
         if not committed:
-            raise ReplayError(
-                f"the update of {', '.join(step.tensors)} was skipped: its gradients are finite"
-            )
+            names = ", ".join(name for name, _ in pairs)
+            raise ReplayError(f"the update of {names} was skipped: its gradients are finite")
         assert self._sequence.state is not None
         program = PROGRAMS[self._sequence.state.program]
-        words = self._current(step.constants).view(np.uint32)
+        words = self._current(steps[0].constants).view(np.uint32)
         constants = Constants.from_words(program.code, tuple(int(word) for word in words))
-        for name, gradient in zip(step.tensors, step.gradients, strict=True):
+        for name, gradient in pairs:
             w = self._current(name)
             m, v = (None if output is None else np.zeros_like(w) for output in (program.m, program.v))
             state = self._state.get(name, _State(w, m, v))

@@ -171,7 +171,7 @@ class DeviceStorage:
 
     def update(
         self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
-    ) -> Awaited[list[GroupCopies], bool]:
+    ) -> Awaited[list[GroupCopies], bool] | Awaited[None, None]:
         """Update the state stream by the port that has initialised it; see `StateStore.update`."""
         return self._made_state().update(tensors, gradients, constants, self.host_state)
 

@@ -196,6 +196,11 @@ class StateUpdate:
             raise
 
     @property
+    def sent(self) -> Sequence[Pending[Any]]:
+        """The commands that were sent so far."""
+        return self._attempt.pendings
+
+    @property
     def done(self) -> bool:
         """Whether the dies have finished, without a wait."""
         if self._is_under_way:

@@ -1,6 +1,6 @@
 """`Overlap`: gradients go to the dies during the backward pass, as in PyTorch's optimizers in backward."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, MutableMapping
 from threading import RLock
 from typing import NamedTuple
 from weakref import ref
@@ -16,7 +16,7 @@ from .open_step import OpenStep
 
 _MOST_DROPPED = 2
 
-_WATCHING: "WeakIdKeyDictionary[ref[Overlap]]" = WeakIdKeyDictionary()
+_WATCHING: "MutableMapping[Tensor, ref[Overlap]]" = WeakIdKeyDictionary()
 """By parameter: a new optimizer takes the place of one that goes on living, such as on a lost device."""
 
 

@@ -12,10 +12,12 @@ packed vector each (`arrays.pack`). All its bytes move together, and few large t
 last block. Gradients and constants are never stored.
 """
 
+from collections.abc import Sequence
 from math import prod
 
 from flashtrain.spec.streams import Port
 from flashtrain.training.arrays import ArraySpec
+from flashtrain.training.errors import SequenceError
 from flashtrain.training.layers import Layer
 from flashtrain.training.networks import Network
 from flashtrain.training.optimizers import Optimizer
@@ -62,18 +64,26 @@ def trained_name(layer: str) -> str:
 
 
 def training_sequence(
-    network: Network, batch: int, optimizer: Optimizer, update: UpdatePlace = UpdatePlace.DIE
+    network: Network,
+    batch: int,
+    optimizer: Optimizer,
+    update: UpdatePlace = UpdatePlace.DIE,
+    overlap: bool = False,
 ) -> TrainingSequence:
     """The sequence that appends every tensor as soon as it exists, and reads it when it is needed.
 
     Weights are read for the forward pass and again for the backward pass. Activations are appended in the
     forward pass and read in reverse in the backward pass. A reset of their stream drops them at the end of
-    the iteration. The core updates a layer as soon as it has its gradient, the dies all layers at the end.
+    the iteration. The core updates a layer as soon as it has its gradient, the dies all layers at the end, or
+    with `overlap` each layer as soon as it has its gradient. Their places on the dies are in that order then.
     """
+    if overlap and update is not UpdatePlace.DIE:
+        raise SequenceError("updates that overlap the backward pass are those of the dies; expected die")
     parts = [_LayerPart(name, layer, batch, network, optimizer, update) for name, layer in network.layers]
     trainable = [part for part in parts if part.weights]
     weights = tuple(name for part in trainable for name in part.weights)
     on_die = update is UpdatePlace.DIE and bool(weights)
+    early = on_die and overlap
     return TrainingSequence(
         network=network.name,
         optimizer=optimizer.name,
@@ -86,14 +96,23 @@ def training_sequence(
         ),
         prologue=(
             *(step for part in trainable for step in part.initialise()),
-            *((Initialise(weights, optimizer.code, Port.CORE),) if on_die else ()),
+            *(
+                (Initialise(weights[::-1] if early else weights, optimizer.code, Port.CORE),)
+                if on_die
+                else ()
+            ),
         ),
         iteration=(
             *_inputs(),
             *(step for part in parts for step in part.forward()),
             Compute(Operation.LOSS, takes=(LABELS,)),
-            *(step for part in reversed(parts) for step in part.backward()),
-            *(_update(trainable, weights) if on_die else ()),
+            *(_CONSTANTS if early else ()),
+            *(
+                step
+                for part in reversed(parts)
+                for step in (*part.backward(), *(part.early() if early else ()))
+            ),
+            *((*_CONSTANTS, _update(trainable)) if on_die and not early else ()),
             Reset(StreamRole.ACTIVATIONS, Port.CORE),
         ),
         epilogue=tuple(step for part in trainable for step in part.publish()),
@@ -109,12 +128,15 @@ def _inputs() -> list[Step]:
     ]
 
 
-def _update(trainable: "list[_LayerPart]", weights: tuple[str, ...]) -> list[Step]:
-    gradients = tuple(name for part in trainable for name in part.gradient)
-    return [
-        Compute(Operation.CONSTANTS, gives=(CONSTANTS,)),
-        Update(weights, gradients, CONSTANTS, Port.CORE),
-    ]
+_CONSTANTS = (Compute(Operation.CONSTANTS, gives=(CONSTANTS,)),)
+
+
+def _update(trainable: "Sequence[_LayerPart]") -> Update:
+    weights, gradients = (
+        tuple(name for part in trainable for name in names(part))
+        for names in (lambda part: part.weights, lambda part: part.gradient)
+    )
+    return Update(weights, gradients, CONSTANTS, Port.CORE)
 
 
 class _LayerPart:
@@ -171,6 +193,10 @@ class _LayerPart:
         names = (*self.weights, *self.states)
         update = Compute(Operation.UPDATE, self.name, takes=(*self.gradient, *names), gives=names)
         return [*backward, *_read(self.states), update, *_append(names)]
+
+    def early(self) -> list[Step]:
+        """The update by the dies as soon as the gradient is there."""
+        return [_update([self])] if self.weights else []
 
     def publish(self) -> list[Step]:
         trained = trained_name(self.name)

@@ -50,10 +50,17 @@ class SoundnessCheck:
         self.counts = counts
         self.memory: dict[Port, set[str]] = {port: set() for port in Port}
         self.stored: set[str] = set()
+        self.updated: dict[str, str] = {}
+        """Tensors of an update that is not of all of the state stream yet, and its constants."""
+        self.updating = ""
 
     def run(self, phase: str, steps: tuple[Step, ...]) -> None:
         """Go on with the steps of a phase. Raises `SequenceError` for the first fault."""
         self._steps(phase, steps, ())
+        if self.updated:
+            raise SequenceError(
+                f"{self.updating}: updates {list(self.updated)}; expected all of the state stream"
+            )
 
     def _steps(self, path: str, steps: tuple[Step, ...], loops: tuple[str, ...]) -> None:
         for index, step in enumerate(steps):
@@ -104,6 +111,8 @@ class SoundnessCheck:
             case Read():
                 self._permit(where, step.port, Access.READ, self._stream(where, step.tensor))
                 self._is_stored(where, "reads", step.tensor)
+                if step.tensor in self.updated:
+                    raise SequenceError(f"{where}: reads {step.tensor}, whose update is not complete")
             case Reset():
                 self._permit(where, step.port, Access.APPEND, step.stream)
                 self._not_state(where, step.stream)
@@ -132,6 +141,8 @@ class SoundnessCheck:
                 )
         if isinstance(step, Compute):
             other.difference_update(step.gives)  # these are versions before
+            if given := set(step.gives).intersection(self.updated.values()):
+                raise SequenceError(f"{where}: gives {min(given)}, the constants of an update under way")
         own.update(defines(step))
 
     def _initialise(self, where: str, step: Initialise) -> None:
@@ -150,8 +161,17 @@ class SoundnessCheck:
         self._permit(where, step.port, Access.APPEND, StreamRole.STATE)
         for name in step.tensors:
             self._is_stored(where, "updates", name)
-        if sorted(step.tensors) != sorted(self._stored_in(StreamRole.STATE)):
-            raise SequenceError(f"{where}: updates {list(step.tensors)}; expected all of the state stream")
+            if self.tensors[name].stream is not StreamRole.STATE:
+                raise SequenceError(f"{where}: updates {name}; expected tensors of the state stream")
+        if not step.tensors or len({*self.updated, *step.tensors}) < len(self.updated) + len(step.tensors):
+            raise SequenceError(
+                f"{where}: updates {[*self.updated, *step.tensors]}; expected each of the state stream once"
+            )
+        if others := set(self.updated.values()) - {step.constants}:
+            raise SequenceError(
+                f"{where}: updates with {step.constants}, and tensors before with {min(others)}; expected the"
+                " same"
+            )
         if len(step.gradients) != len(step.tensors):
             raise SequenceError(
                 f"{where}: {len(step.gradients)} gradients, expected one for each of {len(step.tensors)}"
@@ -163,6 +183,10 @@ class SoundnessCheck:
                 raise SequenceError(f"{where}: {name} is {specs[name]}, expected {spec}")
         for of_port in self.memory.values():
             of_port.difference_update(step.tensors)
+        self.updated |= dict.fromkeys(step.tensors, step.constants)
+        self.updating = where
+        if self.updated.keys() == self._stored_in(StreamRole.STATE):
+            self.updated = {}
 
     def _stream(self, where: str, tensor: str) -> StreamRole:
         role = self.tensors[tensor].stream

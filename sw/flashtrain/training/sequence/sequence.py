@@ -14,6 +14,7 @@ from flashtrain.training.sequence.steps import (
     Initialise,
     Step,
     TensorInfo,
+    Update,
     UpdatePlace,
     defines,
     uses,
@@ -38,7 +39,7 @@ class TrainingSequence:
     A read, or a compute step with the tensor as a result, defines a tensor. It is in memory from there to the
     last use before its next definition; an update on the dies leaves no old weights there. Host and core have
     separate memories, and tensors pass between them through streams alone. The state stream is initialised
-    once, in the prologue, and only updates of all of it change it.
+    once, in the prologue. Only updates change it, and those of an iteration are of all of it.
 
     A sequence may have loops over `indices`. A tensor or layer with an index in its name stands for one of
     each value; a step names it in a loop over that index. A loop takes all values, so after it all of these
@@ -91,6 +92,23 @@ class TrainingSequence:
     @property
     def update(self) -> UpdatePlace:
         return UpdatePlace.CORE if self.state is None else UpdatePlace.DIE
+
+    @cached_property
+    def completing(self) -> frozenset[Update]:
+        """The updates with which all of the state stream are updated."""
+        missing: set[str] = set()
+        found = set[Update]()
+        for step in self.iteration:
+            if isinstance(step, Update) and self.state is not None:
+                missing = (missing or set(self.state.tensors)).difference(step.tensors)
+                if not missing:
+                    found.add(step)
+        return frozenset(found)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether the dies begin an update before all gradients are there."""
+        return any(isinstance(step, Update) and step not in self.completing for step in self.iteration)
 
     @property
     def iteration_steps(self) -> int:

@@ -140,10 +140,12 @@ class Initialise:
 
 @dataclass(frozen=True)
 class Update:
-    """`port` has the dies update `tensors`, which are all of the state stream, by one gradient for each.
+    """`port` has the dies update `tensors` of the state stream by one gradient for each.
 
-    `constants` are float32 words, as `flashtrain.numerics.Constants` has them. The next generation becomes
-    current, unless a gradient has a NaN or an infinity: then the step is skipped, and nothing changes.
+    `constants` are float32 words, as `flashtrain.numerics.Constants` has them. An update of some tensors is
+    part of one: others with the same constants follow, until all of the stream are updated. Then the next
+    generation becomes current, unless a gradient has a NaN or an infinity: then the step is skipped, and
+    nothing changes. Until then reads give the current generation.
     """
 
     tensors: tuple[str, ...]

@@ -86,6 +86,7 @@ class _StateTraffic:
     def __init__(self, sequence: TrainingSequence, state: Initialise, config: FmsConfig) -> None:
         self._specs = {name: sequence.by_name[name].spec for name in state.tensors}
         self._counts = sequence.counts
+        self._completing = sequence.completing
         self._config = config
         group = TensorGroup(state.program, tuple(spec.shape for spec in self._specs.values()))
         self._placed: PlacedGroup = place([group], config.geometry)[0]
@@ -93,7 +94,7 @@ class _StateTraffic:
     def of(self, steps: tuple[Step, ...]) -> StreamTraffic:
         g, rows = self._config.geometry, self._placed.layout.rows
         initialised = sum(isinstance(step, Initialise) for step in steps)
-        updates = sum(isinstance(step, Update) for step in steps)
+        updates = sum(isinstance(step, Update) and step in self._completing for step in steps)
         read = [
             (step.tensor, times)
             for step, times in with_times(steps, self._counts)
