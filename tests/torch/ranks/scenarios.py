@@ -186,15 +186,15 @@ def parts_of(model, optimizer):
     }  # fmt: skip
 
 
-def beside_memory(rank, count, kind, options, half=False, build=sharded, steps=4):
+def beside_memory(rank, count, kind, options, half=False, build=sharded, overlap=False, steps=4):
     """A training on dies beside the same one in memory: the numbers that were compared.
 
-    Step 1 has a NaN on the last rank alone, and step 2 is clipped.
+    Step 1 has a NaN on the last rank alone, which comes behind the backward pass, and step 2 is clipped.
     """
     models = [build(count, half) for _ in range(2)]
     compared = 0
     with open_device("tiny", node=UPDATE_NODE) as device, correct_root():
-        ours = kind(models[0].parameters(), device=device, **options)
+        ours = kind(models[0].parameters(), device=device, overlap=overlap, **options)
         theirs = THEIRS[kind](models[1].parameters(), foreach=False, **options)
         for step in range(steps):
             for model in models:
@@ -222,6 +222,9 @@ def beside_memory(rank, count, kind, options, half=False, build=sharded, steps=4
             for optimizer in (ours, theirs):
                 optimizer.zero_grad()
         assert ours.stores == 1
+        taken, dropped = ours.overlaps
+        assert taken + dropped == (steps - 1 if overlap else 0), ours.overlaps
+        assert dropped <= (rank == count - 1), "the step whose gradient got a NaN, if it was sent before"
     return compared, ours.report.norm
 
 
@@ -430,6 +433,7 @@ def refusals(rank, count, folder):
         said["parts"] = message(lambda: zero(device=device))
     alone = init_device_mesh("cpu", (count, 1), mesh_dim_names=("all", "one"))["one"]
     part = nn.Parameter(distribute_tensor(torch.ones(4, 4), alone))
+    said["overlap"] = message(lambda: made(parameters=network().parameters(), overlap=True))
     said["mesh"] = message(lambda: made(parameters=[part]))
     said["nothing"] = message(lambda: made(recovered=True))
 

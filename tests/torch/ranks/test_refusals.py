@@ -16,6 +16,7 @@ SAID = {
     "journal": "RankError: all ranks: JournalMissing: node 'bare' has no journal, which records .*",
     "replicas": "RankError: rank 1 has plain parameters with the checksum .*",
     "parts": "RankError: rank 1 has parameters .* as of ZeroRedundancyOptimizer or .*",
+    "overlap": "ParameterError: overlap=True with plain tensors on 2 ranks, which join their gradients .*",
     "mesh": "RankError: all ranks: ParameterError: parameter 0 of group 0 is on a mesh of 1 ranks; .*",
     "nothing": r"StateMissing: the ranks hold no common generation \(rank 0: none; rank 1: none\);.*",
     "one device": r"RankError: rank [01]: ImageLocked: .*same\.img: another device has it open; expected .*",

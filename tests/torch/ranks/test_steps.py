@@ -21,16 +21,17 @@ ADAMW, SGDM = (AdamW, {"lr": 0.01}), (SGD, {"lr": 0.1, "momentum": 0.9})
 
 
 @pytest.mark.parametrize(
-    ("count", "build", "half", "kind"),
+    ("count", "build", "half", "kind", "overlap"),
     [
-        (2, sharded, False, ADAMW), (4, sharded, False, ADAMW), (2, sharded, True, SGDM),
-        (4, hybrid, False, ADAMW), (2, replicated, False, ADAMW), (2, tensor_parallel, False, ADAMW),
+        (2, sharded, False, ADAMW, False), (4, sharded, False, ADAMW, True), (2, sharded, True, SGDM, True),
+        (4, hybrid, False, ADAMW, True), (2, replicated, False, ADAMW, False),
+        (2, tensor_parallel, False, ADAMW, False), (2, tensor_parallel, False, ADAMW, True),
     ],
 )  # fmt: skip
-def test_beside_the_same_training_in_memory(fused_kernels, count, build, half, kind):
+def test_beside_the_same_training_in_memory(fused_kernels, count, build, half, kind, overlap):
     """FSDP2 with accumulated gradients, from the meta device and in mixed precision; HSDP, DDP, and tensor
-    parallelism. A step is skipped, and another one clipped."""
-    found = run(count, beside_memory, *kind, half, build)
+    parallelism. A step is skipped, and another one clipped; steps begin behind the backward pass or in it."""
+    found = run(count, beside_memory, *kind, half, build, overlap)
     numbers = sum(n for n, _ in found)
     print(f"{count} ranks, {build.__name__}, {kind[0].__name__}: {numbers:,} numbers of 3 steps compared")
     assert len({norm for _, norm in found}) == 1

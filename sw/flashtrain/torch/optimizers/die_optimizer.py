@@ -128,11 +128,6 @@ class DieOptimizer(torch.optim.Optimizer):
         self._recovered: CommitNote | None = None
         self._shown = ShownTensors()
         self._ranks = ranks_of(group, commits)
-        if overlap and self._ranks.count > 1:
-            raise ParameterError(
-                f"overlap=True with {self._ranks.count} ranks, whose gradients are joined after the hooks of"
-                " the backward pass; expected overlap=False"
-            )
         self._overlap = Overlap(self._begin) if overlap else None
         self._scaler: ref[torch.amp.GradScaler] | None = None  # of the last step
         self._dies = DieState(device, streams, port, self._note_of, self._ranks)
@@ -140,6 +135,11 @@ class DieOptimizer(torch.optim.Optimizer):
         self._ranks.require_equal(self._facts(device))
         groups = [list(map(described, group["params"])) for group in self.param_groups]
         self._ranks.require_equal({"parameters": groups}, _REPLICAS)
+        if overlap and not self._reported():
+            raise ParameterError(
+                f"overlap=True with plain tensors on {self._ranks.count} ranks, which join their gradients"
+                " after the hooks of the backward pass; expected overlap=False, or DTensors, as of FSDP2"
+            )
         if recovered:
             self._attach()
         else:
@@ -151,7 +151,7 @@ class DieOptimizer(torch.optim.Optimizer):
             {"plain parameters with the checksum": crc32(repr(plain).encode())}, _REPLICAS
         )
         if self._overlap is not None:
-            self._overlap.watch(self._members())
+            self._overlap.watch(self._reported())
 
     # For the kinds of optimizers.
 
@@ -403,7 +403,7 @@ class DieOptimizer(torch.optim.Optimizer):
             return
         was_over = self._overlap.is_over
         self._overlap.learn(gradients, taken, reason or "")
-        self._overlap.watch(self._members())
+        self._overlap.watch(self._reported())
         if self._overlap.is_over and not was_over:
             warnings.warn(
                 f"{type(self).__name__} does not overlap any more: its last steps began during the backward"
@@ -411,6 +411,14 @@ class DieOptimizer(torch.optim.Optimizer):
                 RuntimeWarning,
                 stacklevel=4,
             )
+
+    def _reported(self) -> list[Tensor]:
+        """The parameters whose hooks report their final gradients.
+
+        Several ranks join the gradients of plain tensors after the hooks, as `DistributedDataParallel` does,
+        and those of DTensors before.
+        """
+        return [p for p in self._members() if self._ranks.count == 1 or is_distributed(p)]
 
     def _forget_begun(self) -> None:
         if self._overlap is not None:

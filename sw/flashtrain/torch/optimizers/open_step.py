@@ -9,7 +9,7 @@ from torch import Tensor
 from flashtrain.host import OptimizerState, StateUpdate
 from flashtrain.numerics import Constants
 from flashtrain.spec.optimizer import Input
-from flashtrain.torch.ranks.shards import shard_like
+from flashtrain.torch.ranks.shards import is_placed_like, shard_like
 from flashtrain.training.arrays import Array, FloatArray
 
 from .cell import Cell
@@ -97,7 +97,12 @@ class OpenStep:
         return parameter in self._given
 
     def give(self, parameter: Tensor, gradient: Tensor) -> None:
-        """Give the gradient of a parameter; `KeyError` for one that is not in the step."""
+        """Give the gradient of a parameter; `KeyError` for one that is not in the step.
+
+        One with other placements is left to :meth:`complete`, because all ranks redistribute it together.
+        """
+        if not is_placed_like(parameter, gradient):
+            return
         one, index = self._places[parameter]
         part = shard_like(parameter, gradient, "a gradient")
         check_gradient("a parameter", part)

@@ -11,6 +11,7 @@ from torch.utils.hooks import RemovableHandle
 from torch.utils.weak import WeakIdKeyDictionary
 
 from flashtrain.spec import FlashtrainError
+from flashtrain.torch.ranks.shards import shard
 
 from .open_step import OpenStep
 
@@ -80,7 +81,7 @@ class Overlap:
             if overlap is not None:
                 overlap._added_to(parameter)
 
-        watched = {p for p in parameters if p.requires_grad and p.numel()}
+        watched = {p for p in parameters if p.requires_grad and shard(p).numel()}
         for parameter in watched - self._handles.keys():
             older = _WATCHING.get(parameter)
             if older is not None and (other := older()) is not None:

@@ -46,6 +46,15 @@ def shard_like(parameter: Tensor, value: Tensor, name: str) -> Tensor:
     return shard(given)
 
 
+def is_placed_like(parameter: Tensor, value: Tensor) -> bool:
+    """Whether the shards of both are on the same ranks, so that :func:`shard_like` moves nothing."""
+    if not is_distributed(parameter) or not is_distributed(value):
+        return True
+    own: Any = parameter
+    given: Any = value
+    return given.placements == own.placements
+
+
 def as_distributed(parameter: Tensor, part: Tensor) -> Tensor:
     """The distributed tensor like the parameter whose shard on this rank is `part`."""
     if not is_distributed(parameter):
