@@ -145,6 +145,29 @@ def test_another_run_does_not_go_on(data):
                 )  # fmt: skip
 
 
+@pytest.mark.parametrize("stored", [False, True])
+def test_updates_that_overlap_go_on_with_such(stored, data):
+    """Their places on the dies differ: a run of the other kind is refused, one of the same kind resumes."""
+
+    def trained(device, overlap, iterations, resume=True):
+        sequence = training_sequence(NETWORK, BATCH, Adam(), overlap=overlap)
+        return train_through_flash(
+            NETWORK, data, Adam(), BATCH, iterations, SEED, DeviceStorage.on(device), sequence, resume=resume
+        )
+
+    with FunctionalLink(preset("tiny"), 1 << 18) as link:
+        device = open_device(link=link, node=UPDATE_NODE)
+        trained(device, stored, 3, resume=False)
+        link.power_cycle()
+        device = open_device(link=link, node=UPDATE_NODE, recover=True)
+        with pytest.raises(PositionError, match="a run with another optimizer or order of updates"):
+            trained(device, not stored, ITERATIONS)
+        result = trained(device, stored, ITERATIONS)
+        assert result.begin == 3
+        expected = train_reference(NETWORK, data, Adam(), BATCH, ITERATIONS, SEED)
+        assert result.log.losses == expected.losses[3:]
+
+
 def test_running_arrays_of_another_network():
     position = RunPosition(7, 5, running=bytes(16))
     with pytest.raises(PositionError, match="16 bytes of running arrays; expected the 64 of network own"):

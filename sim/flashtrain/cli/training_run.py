@@ -48,8 +48,9 @@ def run_training(
     """Train as `recipe` says with all tensors on `device`, and trace it.
 
     evaluate: iterations from one evaluation to the next; None: about `LINES` in the run.
-    resume: go on with the run whose tensors the device has recovered. overlap: the dies update each layer as
-    soon as it has its gradient.
+    resume: go on with the run whose tensors the device has recovered.
+
+    overlap: the dies update each layer as soon as it has its gradient.
     """
     storage = DeviceStorage.on(device)
     sequence = training_sequence(recipe.network, recipe.batch, recipe.optimizer, place, overlap)

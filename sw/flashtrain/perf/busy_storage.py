@@ -1,10 +1,9 @@
 """A storage of training tensors beside which other work of the device goes on."""
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from flashtrain.host import Device, StoredArray
-from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.spec import Port
 from flashtrain.training.arrays import Array
 from flashtrain.training.awaited import Awaited, Progress
@@ -47,5 +46,5 @@ class BusyStorage(DeviceStorage):
 
     def update(
         self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
-    ) -> Awaited[list[GroupCopies], bool] | Awaited[None, None]:
+    ) -> Awaited[Any, bool | None]:
         return _Beside(self._device, super().update(tensors, gradients, constants, port), self._advance)

@@ -44,8 +44,10 @@ def iteration_sequence(
     Weights are read for both passes. Activations are appended in the forward pass, and read in reverse in the
     backward pass. Gradients and computing are made up.
 
-    tensors: of weights, each with activations; by default one for each layer. overlap: the dies update each
-    of them as soon as it has its gradient. seconds: of computing in the backward pass.
+    tensors: of weights, each with activations; by default one for each layer.
+
+    overlap: the dies update a tensor as soon as it has its gradient. seconds: of computing in the backward
+    pass.
     """
     g = config.geometry
     parameters = zones * g.pages * g.channels * g.dies * tile.parameters // tensors

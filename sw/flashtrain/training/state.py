@@ -84,7 +84,7 @@ class StateStore:
         gradients: Sequence[Array],
         constants: Array,
         host: Callable[[], bytes] = bytes,
-    ) -> "Awaited[list[GroupCopies], bool] | Awaited[None, None]":
+    ) -> Awaited[Any, bool | None]:
         """Update tensors by these gradients, without waiting; the result is whether that was committed.
 
         Of some tensors it begins an update, or goes on with it, and the result is None. With the last ones

@@ -8,10 +8,10 @@ per name, and no tensor is ever copied to make room.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from flashtrain.host import Device, StoredArray
 from flashtrain.host.queues.command_log import labelled
-from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arrays import Array
@@ -171,7 +171,7 @@ class DeviceStorage:
 
     def update(
         self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
-    ) -> Awaited[list[GroupCopies], bool] | Awaited[None, None]:
+    ) -> Awaited[Any, bool | None]:
         """Update the state stream by the port that has initialised it; see `StateStore.update`."""
         return self._made_state().update(tensors, gradients, constants, self.host_state)
 

@@ -74,7 +74,7 @@ class Overlap:
 
         Another optimizer that has one there loses it, and takes its steps after the backward pass.
         """
-        own = ref(self)
+        own: ref[Overlap] = ref(self)
 
         def added(parameter: Tensor) -> None:
             overlap = own()

@@ -74,8 +74,10 @@ def training_sequence(
 
     Weights are read for the forward pass and again for the backward pass. Activations are appended in the
     forward pass and read in reverse in the backward pass. A reset of their stream drops them at the end of
-    the iteration. The core updates a layer as soon as it has its gradient, the dies all layers at the end, or
-    with `overlap` each layer as soon as it has its gradient. Their places on the dies are in that order then.
+    the iteration. The core updates a layer as soon as it has its gradient, the dies all layers at the end.
+
+    overlap: the dies update each layer as soon as it has its gradient. The layers have their places on the
+    dies in that order.
     """
     if overlap and update is not UpdatePlace.DIE:
         raise SequenceError("updates that overlap the backward pass are those of the dies; expected die")

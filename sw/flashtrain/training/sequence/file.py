@@ -4,7 +4,7 @@ A file is one JSON object (UTF-8)::
 
     {
       "format": "flashtrain-sequence",
-      "version": 3,
+      "version": 4,
       "network": "mlp",           name of the network that the sequence was made for
       "optimizer": "adam",        name of the optimizer
       "batch": 128,               examples per iteration, at least 1
@@ -40,8 +40,8 @@ its steps for each value of an index, from 0 ``up``, or ``down`` to 0. In names,
 value. All other keys are required, and no others are allowed. `TrainingSequence` says what a sound sequence
 is.
 
-Version 2 is read, too: it has no loops and no times. Version 1 is refused: `flashtrain sequence generate`
-makes the file anew.
+Versions 2 and 3 are read, too. In version 3 each update is of all of the state stream; version 2 has no loops
+and no times, either. Version 1 is refused: `flashtrain sequence generate` makes the file anew.
 """
 
 from pathlib import Path
@@ -56,9 +56,9 @@ from flashtrain.training.sequence.step_file import parse_step, step_document
 from flashtrain.training.sequence.steps import Index, StreamRole, TensorInfo
 
 FORMAT = "flashtrain-sequence"
-VERSION = 3
-READABLE = (2, VERSION)
-"""Version 2 has no loops and no times; else it is the same."""
+VERSION = 4
+READABLE = (2, 3, VERSION)
+"""Version 3 has updates of all of the state stream only; version 2 has no loops and no times, either."""
 
 
 def save_sequence(sequence: TrainingSequence, path: Path) -> None:
