@@ -13,7 +13,7 @@ from flashtrain.host import FunctionalLink, OverBudget, WearBudget, WearBudgetEx
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
-from flashtrain.torch import SGD, Adam, AdamW, Muon
+from flashtrain.torch import SGD, Adam, AdamW, Muon, Rounding
 from flashtrain.torch.optimizers.overlap import OverlapCounts
 from tests.torch.compare import network, same, same_state, two
 
@@ -76,6 +76,7 @@ def without_decay(model):
     return [{"params": biases, "weight_decay": 0.0}, {"params": [model[n].weight for n in (0, 2, 4, 6)]}]
 
 
+NARROW = {"weight_dtype": torch.bfloat16, "state_dtype": torch.bfloat16}
 OPTIONS = [
     (SGD, {"lr": 0.01, "weight_decay": 0.01}),
     (SGD, {"lr": 0.01, "momentum": 0.9, "nesterov": True, "maximize": True}),
@@ -84,6 +85,8 @@ OPTIONS = [
     (AdamW, {"lr": 0.01, "groups": by_layer}),
     (AdamW, {"lr": 0.01, "groups": without_decay, "gradient_format": GradientFormat.BF16}),
     (AdamW, {"lr": 0.01, "copy_format": CopyFormat.FP16}),
+    (AdamW, {"lr": 0.01, "groups": by_layer, "state_dtype": torch.bfloat16}),
+    (AdamW, {"lr": 0.01, "groups": by_layer, "rounding": Rounding.STOCHASTIC, **NARROW}),
     (Muon, {"lr": 0.01, "groups": matrices}),
 ]
 

@@ -18,6 +18,7 @@ from flashtrain.host.device import STATE_STREAMS
 from flashtrain.numerics import Totals
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.spec.state_format import Rounding
 from flashtrain.torch.ranks.errors import RankError
 from flashtrain.torch.ranks.ranks import OwnStep, ranks_of
 from flashtrain.torch.ranks.shards import check_placement, is_distributed, shard, shard_like
@@ -394,9 +395,18 @@ class DieOptimizer(torch.optim.Optimizer):
 
     def _is_in_order(self) -> bool:
         """Whether the cells are in the order of the gradients, or have to stay as they are."""
-        if self._overlap is None or any(cell.steps for cell in self._dies.cells):
-            return True
-        return in_order_of_arrival(self._dies.cells, self._overlap.arrivals) == list(self._dies.cells)
+        cells = self._dies.cells
+        return any(cell.steps for cell in cells) or self._ordered(cells) == list(cells)
+
+    def _ordered(self, cells: Sequence[Cell]) -> list[Cell]:
+        """The cells in the order in which their gradients come.
+
+        Bits of stochastic rounding depend on the places, so these cells stay where steps that begin behind
+        the backward pass have them.
+        """
+        if self._overlap is None or self._storage.rounding is Rounding.STOCHASTIC:
+            return list(cells)
+        return in_order_of_arrival(cells, self._overlap.arrivals)
 
     def _learn(self, gradients: Collection[Tensor], taken: bool, reason: str | None) -> None:
         if self._overlap is None:
@@ -525,8 +535,7 @@ class DieOptimizer(torch.optim.Optimizer):
         return [[p for p in group["params"] if shard(p).numel()] for group in self.param_groups]
 
     def _refined(self, stepping: Collection[Tensor], steps: Sequence[GroupStep]) -> list[Cell]:
-        cells = refined(self._dies.cells, self._placeable(), stepping, self._kind_of(steps))
-        return cells if self._overlap is None else in_order_of_arrival(cells, self._overlap.arrivals)
+        return self._ordered(refined(self._dies.cells, self._placeable(), stepping, self._kind_of(steps)))
 
     def _gradients(self) -> dict[Tensor, Tensor]:
         """Gradients by parameter, all checked."""
