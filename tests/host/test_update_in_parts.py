@@ -14,6 +14,7 @@ from flashtrain.host import (
 from flashtrain.host.functional.zones import StreamZones
 from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.host.state.optimizer_state import ATTEMPTS
+from flashtrain.host.state.state_update import GroupUpdate
 from flashtrain.spec import Status
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
@@ -199,3 +200,27 @@ def test_programs_that_fail_are_repeated_with_the_gradients_that_were_given(
         assert all(group[2].tobytes() == expected.tobytes() for group in state.read(Input.W))
         return
     unchanged()
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_constants_of_another_state_between(monkeypatch, device, weights, fault):
+    """The update is repeated; one that does not see it (a planted fault) has other weights."""
+    if fault:
+        monkeypatch.setattr(GroupUpdate, "is_replaced", False)
+    states = [
+        device.optimizer_state([GROUP], streams)
+        for streams in (("state_a", "state_b"), ("state_c", "trained"))
+    ]
+    for state in states:
+        state.initialise([weights])
+    under_way = states[0].begin([ADAM.constants(1)])
+    for tensor in (0, 1):
+        under_way.give(0, tensor, weights[tensor])
+    states[1].update([weights], [Adam(0.5).constants(1)])
+    states[1].skip()
+    for tensor in (2, 3, 4):
+        under_way.give(0, tensor, weights[tensor])
+    under_way.result()
+    states[0].commit()
+    expected, _ = ADAM.step(weights[2], weights[2], ADAM.initial_state(weights[2]), 1)
+    assert (states[0].read(Input.W)[0][2].tobytes() == expected.tobytes()) != fault

@@ -5,6 +5,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from flashtrain.host import FunctionalLink, open_device
+from flashtrain.model import ModelLink
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import AdamW, FlashDataset, ResumableSampler
@@ -32,12 +33,16 @@ def train(device, model, optimizer, source):
 
 
 @pytest.mark.early
-@pytest.mark.parametrize("link", [FunctionalLink, RtlLink])
-def test_as_pytorch(link, exact_root):
+@pytest.mark.parametrize(
+    ("link", "overlap"),
+    [(FunctionalLink, False), (ModelLink, False), (ModelLink, True), (RtlLink, False), (RtlLink, True)],
+)
+def test_as_pytorch(link, overlap, exact_root):
+    """Also where steps begin during the backward pass: all but the first, the last one in vain."""
     models = two(network())
     source = [(torch.randn(30), torch.randn(5)) for _ in range(48)]
     with open_device("small", link, node=UPDATE_NODE) as device:
-        ours = AdamW(models[0].parameters(), lr=0.01, device=device)
+        ours = AdamW(models[0].parameters(), lr=0.01, device=device, overlap=overlap)
         theirs = torch.optim.AdamW(models[1].parameters(), lr=0.01, foreach=False)
         start = [bits(p) for p in models[0].parameters()]
         scales = train(device, models[0], ours, source), train(None, models[1], theirs, source)
@@ -46,4 +51,5 @@ def test_as_pytorch(link, exact_root):
         same_state(ours, theirs)
         assert [bits(p) for p in models[0].parameters()] != start
         assert [int(ours.state[p]["step"]) for p in models[0].parameters()] == [4, 4, 5, 5]
-        assert (device.cycles > 0) == (link is RtlLink)
+        assert ours.overlaps == ((4, 1) if overlap else (0, 0))
+        assert (device.cycles > 0) == (link is not FunctionalLink)

@@ -2,6 +2,8 @@
 
 from random import Random
 
+import pytest
+
 from flashtrain.checkpoint import PinEveryCommit
 from flashtrain.host import open_device
 from flashtrain.sim.link.rtl_link import RtlLink
@@ -13,13 +15,18 @@ from flashtrain.training.flash_training import FlashTraining, train_through_flas
 from flashtrain.training.networks import mlp
 from flashtrain.training.optimizers import Adam
 from flashtrain.training.reference import train_reference
+from flashtrain.training.sequence import training_sequence
 from flashtrain.training.tensors import DeviceStorage
 
 CONFIG = preset("tiny")
 RUN = (mlp(8), digits(), Adam(), 4, 8, 3)
 
 
-def test_the_same_bits(seed: int):
+@pytest.mark.parametrize("overlap", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_same_bits(overlap: bool, seed: int):
+    """The dies update at the end of an iteration, or each layer during the backward pass."""
+    network, _, optimizer, batch, *_ = RUN
+    sequence = training_sequence(network, batch, optimizer, overlap=overlap)
     random, cuts = Random(seed), 0
     with FailingLink(RtlLink(CONFIG, 1 << 18)) as link:
         device = open_device(link=link, node=UPDATE_NODE)
@@ -29,7 +36,7 @@ def test_the_same_bits(seed: int):
             link.time = link.cycles + random.randrange(60_000, 400_000)
             try:
                 storage = DeviceStorage.on(device, PinEveryCommit())
-                result = train_through_flash(*RUN, storage, resume=True)
+                result = train_through_flash(*RUN, storage, sequence, resume=True)
             except PowerFailed:
                 cuts += 1
                 link.time = None

@@ -3,17 +3,20 @@
 import gc
 import warnings
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 import torch
 from torch import nn
 
 from flashtrain.host import FunctionalLink, OverBudget, WearBudget, WearBudgetExceeded, open_device
+from flashtrain.host.errors import HostError
+from flashtrain.host.state.group_gradients import GroupGradients
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import SGD, Adam, AdamW, Muon, Rounding
+from flashtrain.torch.optimizers.open_step import OpenStep
 from flashtrain.torch.optimizers.overlap import OverlapCounts
 from tests.torch.compare import network, same, same_state, two
 
@@ -482,6 +485,44 @@ def test_a_step_over_the_wear_budget(device):
     device.wear_budget = None
     optimizer.step()
     assert int(optimizer.state[model[0].weight]["step"]) == 3
+
+
+def changed_gradients(models, optimizers):
+    for model in models:
+        model[2].weight.grad.mul_(2)
+
+
+def other_hyperparameters(models, optimizers):
+    for optimizer in optimizers:
+        optimizer.param_groups[0]["lr"] = 0.5
+
+
+def nothing(models, optimizers):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "wrong", "between"),
+    [
+        (OpenStep, "difference", lambda *_: None, changed_gradients),
+        (OpenStep, "difference", lambda *_: None, other_hyperparameters),
+        (GroupGradients, "ready_rows", property(lambda self: self.placed.layout.rows), nothing),
+    ],
+    ids=["gradients", "hyperparameters", "rows too early"],
+)
+def test_planted_faults_are_noticed(monkeypatch, place, name, wrong, between):
+    """Without a check the bits are others, or the step fails."""
+    for planted in (False, True):
+        with pair(AdamW, lr=0.01) as (models, optimizers):
+            step(models, optimizers)
+            if planted:
+                monkeypatch.setattr(place, name, wrong)
+            backward(models)
+            between(models, optimizers)
+            with pytest.raises((AssertionError, HostError)) if planted else nullcontext():
+                for optimizer in optimizers:
+                    optimizer.step()
+                equal(models, optimizers)
 
 
 def test_hooks_do_not_keep_the_optimizer(device):

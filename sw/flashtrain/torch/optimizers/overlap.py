@@ -60,6 +60,7 @@ class Overlap:
         self._expected: dict[Tensor, int] = {}
         self._additions: dict[Tensor, int] = {}
         self.arrivals: dict[Tensor, int] = {}
+        self._total = 0  # additions to all gradients
         self._open: OpenStep | None = None
         self._has_begun = self._has_failed = False
         self._dropped_in_a_row = 0
@@ -117,14 +118,15 @@ class Overlap:
         with self._lock:
             if self._open is not None:
                 self._drop("")
-            self._additions, self.arrivals = {}, {}
+            self._additions, self.arrivals, self._total = {}, {}, 0
             self._has_begun = self._has_failed = False
 
     def _added_to(self, parameter: Tensor) -> None:
         """A backward pass has added to the gradient of a parameter."""
         with self._lock:
             self._additions[parameter] = self._additions.get(parameter, 0) + 1
-            self.arrivals[parameter] = sum(self._additions.values())
+            self._total += 1
+            self.arrivals[parameter] = self._total
             if self._has_failed or self.is_over or not self._expected:
                 return
             try:
