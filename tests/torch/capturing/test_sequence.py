@@ -10,6 +10,7 @@ from flashtrain.platform.nodes import sharing_platform
 from flashtrain.platform.report import run_iteration
 from flashtrain.spec import preset
 from flashtrain.torch import Processor, capture
+from flashtrain.training.errors import SequenceError
 from flashtrain.training.flash_training import replay
 from flashtrain.training.optimizers import SGD, Adam
 from flashtrain.training.sequence import (
@@ -144,11 +145,14 @@ def test_dtypes_that_a_sequence_does_not_have_are_bytes():
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("update", UpdatePlace)
+@pytest.mark.parametrize(
+    ("update", "overlap"), [(UpdatePlace.DIE, False), (UpdatePlace.DIE, True), (UpdatePlace.CORE, False)]
+)
 @pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_a_captured_sequence_is_replayed(name, update, device, tmp_path):
+def test_a_captured_sequence_is_replayed(name, update, overlap, device, tmp_path):
     captured = capture(*MODELS[name](device))
-    saved = captured.sequence(SGD() if name == "mlp" else Adam(), update)
+    saved = captured.sequence(SGD() if name == "mlp" else Adam(), update, overlap=overlap)
+    assert saved.overlaps == overlap
     save_sequence(saved, tmp_path / "sequence.json")
     sequence = load_sequence(tmp_path / "sequence.json")
     assert sequence == saved
@@ -162,11 +166,17 @@ def test_a_captured_sequence_is_replayed(name, update, device, tmp_path):
     assert (run.updates is None) == (update is UpdatePlace.CORE)
 
 
-def test_a_captured_sequence_plays_on_a_platform():
+def test_updates_that_overlap_are_those_of_the_dies():
+    with pytest.raises(SequenceError, match="those of the dies; expected die"):
+        capture(*mlp()).sequence(Adam(), UpdatePlace.CORE, overlap=True)
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_captured_sequence_plays_on_a_platform(overlap):
     with torch.device("meta"):
         model = nn.Sequential(*(nn.Linear(4096, 4096) for _ in range(4)))
         captured = capture(model, torch.Tensor.sum, torch.empty(65536, 4096))
-    sequence = captured.sequence()
+    sequence = captured.sequence(overlap=overlap)
     config = preset("behemoth")
     report = run_iteration(sequence, sharing_platform(FmsRates(config), flops_per_second=1e15))
     stored = summarise(sequence, sequence.iteration, config)[StreamRole.ACTIVATIONS].appended_bytes

@@ -35,9 +35,10 @@ class Capture:
         optimizer: Optimizer | None = None,
         update: UpdatePlace = UpdatePlace.DIE,
         processor: Processor | None = None,
+        overlap: bool = False,
     ) -> TrainingSequence:
         """The training command sequence of the iteration (`capturing.sequence`), with Adam by default."""
-        return captured_sequence(self.recording, optimizer or Adam(), update, processor)
+        return captured_sequence(self.recording, optimizer or Adam(), update, processor, overlap)
 
     def profile(self, processor: Processor | None = None, optimizer: Optimizer | None = None) -> Profile:
         """The offload profile of the iteration (`capturing.profile`).

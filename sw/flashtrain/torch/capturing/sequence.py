@@ -8,7 +8,7 @@ Weights and gradients are float32, as the dies hold them, whatever the dtype of 
 of a dtype that the flash does not have is a vector of bytes. Buffers stay in memory.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -21,6 +21,7 @@ from flashtrain.torch.capturing.recording import (
     Recording,
 )
 from flashtrain.training.arrays import DTYPES, UINT8, ArraySpec
+from flashtrain.training.errors import SequenceError
 from flashtrain.training.offload.processor import Processor
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.sequence import (
@@ -48,7 +49,11 @@ from flashtrain.training.sequence.check import CONSTANTS_SPEC
 
 
 def captured_sequence(
-    recording: Recording, optimizer: Optimizer, update: UpdatePlace, processor: Processor | None
+    recording: Recording,
+    optimizer: Optimizer,
+    update: UpdatePlace,
+    processor: Processor | None,
+    overlap: bool = False,
 ) -> TrainingSequence:
     """One iteration as it was recorded, with the steps of the optimizer.
 
@@ -58,13 +63,22 @@ def captured_sequence(
 
     A compute step has the FLOPs of its operation and, with a `processor`, the seconds by which its memory
     bound exceeds them. Measured durations take the place of both.
+
+    overlap: the dies update weights as soon as they have their gradient.
     """
-    return _Builder(recording, optimizer, update, processor).sequence()
+    if overlap and update is not UpdatePlace.DIE:
+        raise SequenceError("updates that overlap the backward pass are those of the dies; expected die")
+    return _Builder(recording, optimizer, update, processor, overlap).sequence()
 
 
 class _Builder:
     def __init__(
-        self, recording: Recording, optimizer: Optimizer, update: UpdatePlace, processor: Processor | None
+        self,
+        recording: Recording,
+        optimizer: Optimizer,
+        update: UpdatePlace,
+        processor: Processor | None,
+        overlap: bool,
     ) -> None:
         self._recording = recording
         self._optimizer = optimizer
@@ -73,6 +87,10 @@ class _Builder:
         self._groups = [_Group(group, optimizer, self._on_die) for group in recording.parameters]
         self._by_name = {group.source.name: group for group in self._groups}
         self._updated = [group for group in self._groups if group.source.updated]
+        self._overlap = overlap and len(self._updated) > 1
+        if self._overlap:  # in the order of their gradients
+            names = [name for operation in recording.operations for name in operation.gradients]
+            self._updated = [self._by_name[name] for name in names]
         self._inputs = [f"input/{index}" for index in range(len(recording.inputs))]
 
     def sequence(self) -> TrainingSequence:
@@ -104,15 +122,9 @@ class _Builder:
         yield Compute(Operation.LOAD, gives=inputs)
         yield from (Append(name, Port.HOST) for name in inputs)
         yield from self._passes()
-        if self._on_die:
-            updated = self._updated
-            yield Compute(Operation.CONSTANTS, gives=(CONSTANTS,))
-            yield Update(
-                tuple(group.weights for group in updated),
-                tuple(group.gradient for group in updated),
-                CONSTANTS,
-                Port.CORE,
-            )
+        if self._on_die and not self._overlap:
+            yield _CONSTANTS
+            yield _update_of(self._updated)
         yield Reset(StreamRole.ACTIVATIONS, Port.CORE)
 
     def _passes(self) -> Iterator[Step]:
@@ -125,6 +137,8 @@ class _Builder:
             if operation.backward and not backward:
                 backward = True
                 present.clear()  # inputs are read once more
+                if self._overlap:
+                    yield _CONSTANTS
             weights = tuple(self._by_name[name].weights for name in operation.weights)
             inputs = tuple(self._inputs[i] for i in operation.inputs)
             given = made.get(index, ())
@@ -138,8 +152,11 @@ class _Builder:
             gradients = tuple(self._by_name[name].gradient for name in operation.gradients)
             yield self._compute(operation, (*takes, *weights), (*given, *gradients))
             yield from (Append(name, Port.CORE) for name in given)
-            if not self._on_die:
-                yield from (step for name in operation.gradients for step in self._by_name[name].update())
+            for group in (self._by_name[name] for name in operation.gradients):
+                if self._overlap:
+                    yield _update_of([group])
+                elif not self._on_die:
+                    yield from group.update()
 
     def _compute(
         self, operation: RecordedOperation, takes: tuple[str, ...], gives: tuple[str, ...]
@@ -162,6 +179,15 @@ class _Builder:
         """The saved storages, and the inputs among them, by the operations that need them."""
         uses = ((index, save) for save in self._recording.saves for index in save.uses)
         return _by_operation(uses)
+
+
+_CONSTANTS = Compute(Operation.CONSTANTS, gives=(CONSTANTS,))
+
+
+def _update_of(groups: "Sequence[_Group]") -> Update:
+    """The update of these groups by the dies."""
+    weights, gradients = (group.weights for group in groups), (group.gradient for group in groups)
+    return Update(tuple(weights), tuple(gradients), CONSTANTS, Port.CORE)
 
 
 def _by_operation(saves: Iterable[tuple[int, RecordedSave]]) -> dict[int, tuple[str, ...]]:
