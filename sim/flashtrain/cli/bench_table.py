@@ -55,7 +55,8 @@ SMALL_SCALE = tuple(
     Row(name, "small")
     for name in (
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
-        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd", "update_muon",
+        "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
+        "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration", "training_overlap",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
@@ -68,7 +69,8 @@ OPTIMSTORE = tuple(
     Row(name, "optimstore")
     for name in (
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",
-        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
+        "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
+        "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller",
         "update_energy_ratio",
     )

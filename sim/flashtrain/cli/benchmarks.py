@@ -34,6 +34,7 @@ from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.perf.wear import wear_spread
 from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 
@@ -167,6 +168,17 @@ def _append_codec(contents: Contents, asked: float = 0.0) -> Benchmark:
 
 
 ADAM = Case(Adam())
+ADAM_W32_S16, ADAM_W16_S16 = (
+    Case(
+        Adam(),
+        GradientFormat.BF16,
+        CopyFormat.BF16,
+        StateFormats(weight, StateFormat.BF16),
+        Rounding.STOCHASTIC,
+    )
+    for weight in StateFormat
+)
+"""The digits of these rows are the bits of w, and of m and v."""
 
 BENCHMARKS = {
     "append_erased": Benchmark(_recorded(append_erased)),
@@ -195,6 +207,8 @@ BENCHMARKS = {
     "update_adam_bf16": Benchmark(
         _update(Case(Adam(), GradientFormat.BF16, CopyFormat.BF16)), node=UPDATE_NODE
     ),
+    "update_adam_w32_s16": Benchmark(_update(ADAM_W32_S16), node=UPDATE_NODE),
+    "update_adam_w16_s16": Benchmark(_update(ADAM_W16_S16), node=UPDATE_NODE),
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
     "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),
     "update_muon": Benchmark(_recorded(update_muon), node=UPDATE_NODE),

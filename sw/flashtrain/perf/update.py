@@ -10,7 +10,8 @@ from flashtrain.host import Device, TensorGroup
 from flashtrain.numerics import gradients_in
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.spec.update import WORD_BYTES, Tile
+from flashtrain.spec.state_format import PLAIN, Rounding, StateFormats
+from flashtrain.spec.update import Tile
 from flashtrain.training.optimizers import SGDW, MovingMean, Optimizer
 
 from .array_work import ArrayKind, ArrayRecorder, ArrayWork, programs_per_cycle
@@ -28,11 +29,16 @@ SETTLE = 2
 
 @dataclass(frozen=True)
 class Case:
-    """An optimizer, the format of gradients, and that of the copies of the weights that come back."""
+    """An optimizer, the format of gradients, and that of the copies of the weights that come back.
+
+    formats, rounding: of the state on the dies.
+    """
 
     optimizer: Optimizer
     gradient: GradientFormat = GradientFormat.FP32
     copy: CopyFormat = CopyFormat.NONE
+    formats: StateFormats = PLAIN
+    rounding: Rounding = Rounding.NEAREST
 
     @property
     def code(self) -> OptimizerCode:
@@ -41,7 +47,7 @@ class Case:
     @property
     def state_bytes(self) -> int:
         """Of a parameter: its weight, and what else the optimizer keeps."""
-        return WORD_BYTES * len(PROGRAMS[self.code].outputs)
+        return sum(self.formats.of(number).bytes for number in range(len(PROGRAMS[self.code].outputs)))
 
     @property
     def operations(self) -> int:
@@ -49,7 +55,13 @@ class Case:
         return len(PROGRAMS[self.code].operations)
 
     def tile(self, config: FmsConfig) -> Tile:
-        return Tile.of(config.geometry, self.code, self.gradient, self.copy)
+        return Tile.of(config.geometry, self.code, self.gradient, self.copy, self.formats)
+
+    def group(self, count: int) -> TensorGroup:
+        """One tensor of so many parameters."""
+        return TensorGroup(
+            self.code, ((count,),), self.gradient, self.copy, formats=self.formats, rounding=self.rounding
+        )
 
     def gradients(self, count: int) -> NDArray:
         return gradients_in(self.gradient, np.random.default_rng(5).normal(0, 1e-2, count).astype(np.float32))
@@ -89,7 +101,7 @@ def run_update(device: Device, recorder: ArrayRecorder, case: Case, rows_per_die
     """Store a state, and do one step on it."""
     g, tile = device.config.geometry, case.tile(device.config)
     count = rows_per_die * g.dies * g.channels * tile.parameters
-    state = device.optimizer_state([TensorGroup(case.code, ((count,),), case.gradient, case.copy)])
+    state = device.optimizer_state([case.group(count)])
     weights = np.random.default_rng(4).normal(0, 0.02, count).astype(np.float32)
     state.initialise([[weights]])
     device.wait()
