@@ -68,7 +68,9 @@ def permuted(value, constants):
 
 def test_to_nearest_even_as_in_pytorch(random):
     torch = pytest.importorskip("torch")
-    values = random.integers(0, 1 << 32, 200_000, np.uint32).view(np.float32)
+    raw = random.integers(0, 1 << 32, 200_000, np.uint32)
+    raw[:50_000] = raw[:50_000] & 0xFFFF0000 | 0x8000  # halfway between two numbers
+    values = raw.view(np.float32)
     bits = stored_bits(BF16, values)
     number = ~np.isnan(values)
     expected = torch.from_numpy(values).to(torch.bfloat16).view(torch.int16).numpy().view(np.uint16)

@@ -30,6 +30,7 @@ def test_a_number(seed):
     random, dut = np.random.default_rng(seed), NarrowState()
     bits = random.integers(0, 1 << 32, 3000, np.uint32)
     bits[:8] = [0, 1 << 31, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF, 0x007FFFFF, 1]
+    bits[8:1000] = bits[8:1000] & 0xFFFF0000 | 0x8000  # halfway between two numbers
     values = bits.view(np.float32)
     values = np.where(np.isnan(values), np.uint32(0x7FC00000).view(np.float32), values)
     chance = random.integers(0, 1 << 16, values.size, np.uint32)
