@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from flashtrain.cli.benchmarks import ADAM_W16_S16, ADAM_W32_S16
 from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.update import Case, UpdateRun
 from flashtrain.perf.update_bounds import Bound, elsewhere, on_dies
@@ -31,6 +32,24 @@ ADAM = Case(Adam())
 )
 def test_on_the_dies(case, rate, part):
     assert on_dies(OPTIMSTORE, case.tile(OPTIMSTORE)) == (pytest.approx(rate), part)
+
+
+@pytest.mark.parametrize(
+    ("name", "interval", "case", "rate", "part"),
+    [
+        ("optimstore", 3, ADAM_W32_S16, 32 * 8192 / 130e-6, "arrays"),
+        ("optimstore", 3, ADAM_W16_S16, 32 * 10922 / 130e-6, "arrays"),
+        # 128 dies, a tile of 32,768 bytes in 3 us + 100 us. Their units take a parameter in 20 cycles.
+        ("behemoth", 5, ADAM_W32_S16, 128 * 600e6 / 20, "update units"),
+        ("behemoth", 3, ADAM_W32_S16, 128 * 4096 / 103e-6, "arrays"),
+        ("behemoth", 5, ADAM_W16_S16, 128 * 600e6 / 20, "update units"),
+        ("behemoth", 3, ADAM_W16_S16, 128 * 600e6 / 12, "update units"),
+        ("behemoth", 2, ADAM_W16_S16, 128 * 5460 / 103e-6, "arrays"),
+    ],
+)
+def test_state_of_16_bits(name, interval, case, rate, part):
+    config = replace(preset(name), update_interval=interval)
+    assert on_dies(config, case.tile(config)) == (pytest.approx(rate), part)
 
 
 def test_slow_update_units():
