@@ -2,8 +2,8 @@
 
     python examples/pytorch/state_formats.py [steps] [seeds]
 
-For each seed, each row trains from the same weights and on the same batches. A column has the mean loss of the
-steps since the column before. state_formats.txt has the output.
+For each seed, each row trains from the same weights and on the same batches. A column has the mean loss of
+the steps since the column before. state_formats.txt has the output.
 """
 
 from argparse import ArgumentParser

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import ArrayError, TensorMismatch
+from flashtrain.host.state.tensor_group import TensorGroup, place
 from flashtrain.host.state.tiling import GRADIENT_DTYPES, TileLayout, join_tensors, split_tensors
 from flashtrain.spec import PRESETS
 from flashtrain.spec.geometry import Place
@@ -65,6 +66,17 @@ def test_narrow_state_comes_back(name, code, formats, seed):
         stored = own if formats[min(number, 1)] is FULL else (own >> 16).astype(np.uint16)
         assert data[at : at + stored.nbytes] == stored.tobytes()
         at += stored.nbytes
+
+
+def test_names_of_what_lies_on_a_page_of_narrow_state():
+    """128 parameters in a tile of `tiny`: w fills plane 0, m and v share plane 1."""
+    group = TensorGroup(OptimizerCode.ADAM, ((100,), (60,)), formats=StateFormats(moments=HALF))
+    (placed,) = place([group], PRESETS["tiny"].geometry)
+    both = [f"{name} of tensor {tensor} of group 0" for name in "WMV" for tensor in (0, 1)]
+    assert placed.names(0, 0, 0) == both[:2]
+    assert placed.names(0, 0, 1) == both[2:]
+    assert placed.names(0, 1, 1) == [both[3], both[5]]
+    assert placed.layout.tile.state_bytes == 8
 
 
 @pytest.mark.parametrize("parameters", [1, 84, 85, 86, 169, 170, 171, 1000])
