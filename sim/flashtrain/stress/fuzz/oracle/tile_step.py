@@ -24,20 +24,20 @@ WEIGHTS_ALONE = (OptimizerCode.SGD, OptimizerCode.SGDW)
 
 @dataclass(frozen=True)
 class Step:
-    """An optimizer step that leaves nothing undefined: one of `WEIGHTS_ALONE`."""
+    """An optimizer step that leaves nothing undefined: one of `WEIGHTS_ALONE`, with state in FP32."""
 
     tile: Tile
     constants: Constants
 
     @classmethod
     def of(cls, page: bytes, geometry: Geometry) -> "Step | None":
-        """The step of a page of constants; `None` if the header is of another optimizer or invalid."""
+        """The step of a page of constants; `None` if the header is of another one, or invalid."""
         h, header = UpdateHeader, int.from_bytes(page[: UpdateHeader.BYTES], "little")
         gradient, copy = h.gradient_format.get(header), h.copy_format.get(header)
         code = h.code.get(header)
         if code not in WEIGHTS_ALONE or gradient not in list(GradientFormat):
             return None
-        if copy not in list(CopyFormat):
+        if copy not in list(CopyFormat) or h.weight_format.get(header) or h.moment_format.get(header):
             return None
         tile = Tile.of(geometry, OptimizerCode(code), GradientFormat(gradient), CopyFormat(copy))
         if h.parameters.get(header) != tile.parameters:
