@@ -45,7 +45,7 @@ def losses(data: torch.Tensor, steps: int, seed: int, options: dict) -> torch.Te
 def main() -> None:
     parser = ArgumentParser()
     parser.add_argument("steps", nargs="?", type=at_least_one, default=400)
-    parser.add_argument("seeds", nargs="?", type=at_least_one, default=2)
+    parser.add_argument("seeds", nargs="?", type=at_least_one, default=1)
     options = parser.parse_args()
     torch.set_num_threads(1)  # sums, and so losses, depend on the number of threads
     data, each = samples(), max(1, options.steps // COLUMNS)
