@@ -163,8 +163,8 @@ ZONES = (
     Fault(
         "report-crosses-4-kib",
         "zones/report.py",
-        "Mux(to_boundary < to_chunk_end, to_boundary, to_chunk_end) - 1",
-        "to_chunk_end - 1",
+        "Mux(address[_CHUNK_BITS].all(), address[3:6], beat)",
+        "beat",
         "a burst of a zone report crosses a boundary of 4 KiB",
         ALL,
     ),

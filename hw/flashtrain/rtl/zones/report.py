@@ -13,7 +13,8 @@ from flashtrain.spec.nvme import BitField, ReportFilter, ReportHeader, ZoneDescr
 BEATS = ZoneDescriptor.BYTES // 8
 """Beats of the header, and of each descriptor."""
 
-_BEATS_TO_BOUNDARY = 4096 // 8
+_CHUNK_BITS = slice(6, 12)
+"""Of an address: the number of 64 bytes within 4 KiB."""
 
 
 class ReportRequest(data.StructLayout):
@@ -86,8 +87,7 @@ class ZoneReport(wiring.Component):
         total = Signal.like(request.zones)  # zones, as the header has it
         kind, partial = Signal.like(request.filter), Signal()
         start, address = Signal(self.config.address_bits), Signal(self.config.address_bits)
-        beat = Signal(range(BEATS))
-        to_boundary = Signal(range(_BEATS_TO_BOUNDARY + 1))  # beats
+        beat = Signal(range(BEATS))  # whose word is chosen next
         kept = _Kept(self.config)
         passed = Signal(range(ZoneTable.LOOKUP_CYCLES))  # cycles of the lookup
         open_bursts = Signal(range(2 * self.config.geometry.zones + 3))
@@ -98,26 +98,26 @@ class ZoneReport(wiring.Component):
             m.d.comb += _field(described, ReportHeader.zones).eq(total)
         with m.Else():
             self._describe(m, described, index, kept)
-        m.d.sync += chunk.eq(described)  # it is kept two cycles or more before the first beat
+        m.d.sync += chunk.eq(described)  # it is kept a cycle or more before the first word is taken
+        word = Signal(64)  # of a beat, chosen a cycle ahead
 
-        # A burst ends with its chunk of 8 beats or at the boundary, whichever comes first.
-        to_chunk_end = Signal(range(BEATS + 1))
+        # A burst ends with its chunk of 8 beats, or at a boundary of 4 KiB, where the next one begins.
         length, last_beat, is_last = Signal(range(BEATS)), Signal(range(BEATS)), Signal()
-        m.d.sync += length.eq(Mux(to_boundary < to_chunk_end, to_boundary, to_chunk_end) - 1)
+        m.d.sync += length.eq(~Mux(address[_CHUNK_BITS].all(), address[3:6], beat))  # 7 - n
         m.d.comb += [
-            to_chunk_end.eq(BEATS - beat),
             aw.payload.address.eq(address),
             aw.payload.length.eq(length),
-            w.payload.data.eq(chunk.word_select(beat, 64)),
+            w.payload.data.eq(word),
             w.payload.last.eq(is_last),
             self.done.payload.eq(Mux(failed, Status.DATA_TRANSFER_ERROR, Status.SUCCESS)),
             b.ready.eq(1),
         ]
-        begins, ends = Signal(), Signal()  # of bursts
+        begins, ends, none_open = Signal(), Signal(), Signal()  # of bursts
         m.d.sync += [
             begins.eq(aw.valid & aw.ready),
             ends.eq(b.valid),
             open_bursts.eq(open_bursts + begins - ends),
+            none_open.eq((open_bursts == 0) & ~begins),
         ]
         with m.If(b.valid & b.payload.error):
             m.d.sync += failed.eq(1)
@@ -132,9 +132,6 @@ class ZoneReport(wiring.Component):
                 *following,
             ]
 
-        def go_to(place: Value) -> list:
-            return [address.eq(place), to_boundary.eq(_BEATS_TO_BOUNDARY - place[3:12])]
-
         with m.FSM(name="fsm"):
             with m.State("IDLE"):
                 m.d.comb += self.request.ready.eq(1)
@@ -148,7 +145,7 @@ class ZoneReport(wiring.Component):
                     kind.eq(request.filter),
                     partial.eq(request.partial),
                     start.eq(request.address),
-                    *go_to((request.address + ReportHeader.BYTES)[: len(address)]),
+                    address.eq(request.address + ReportHeader.BYTES),
                     beat.eq(0),
                     failed.eq(0),
                 ]
@@ -167,7 +164,7 @@ class ZoneReport(wiring.Component):
 
             with m.State("ZONE"):
                 with m.If((zones == 0) | partial & (room == 0)):
-                    m.d.sync += [is_header.eq(1), *go_to(start)]
+                    m.d.sync += [is_header.eq(1), address.eq(start)]
                     m.next = "MEASURE"
                 with m.Elif(~kept.matches | (room == 0)):
                     m.d.sync += [
@@ -186,29 +183,34 @@ class ZoneReport(wiring.Component):
 
             with m.State("BURST"):
                 m.d.comb += aw.valid.eq(1)
-                m.d.sync += [last_beat.eq(beat + length), is_last.eq(length == 0)]
+                m.d.sync += [
+                    word.eq(chunk.word_select(beat, 64)),
+                    last_beat.eq(beat + length),
+                    is_last.eq(length == 0),
+                ]
                 with m.If(aw.ready):
+                    m.d.sync += beat.eq(beat + 1)
                     m.next = "BEATS"
 
             with m.State("BEATS"):
                 m.d.comb += w.valid.eq(1)
                 with m.If(w.ready):
                     m.d.sync += [
-                        beat.eq(beat + 1),
-                        is_last.eq((beat + 1)[: len(beat)] == last_beat),
+                        word.eq(chunk.word_select(beat, 64)),
+                        beat.eq(beat + ~is_last),
+                        is_last.eq(beat == last_beat),
                         address.eq(address + 8),
-                        to_boundary.eq(Mux(to_boundary == 1, _BEATS_TO_BOUNDARY, to_boundary - 1)),
                     ]
-                    with m.If(beat == BEATS - 1):
-                        m.d.sync += keep()
-                        m.next = "ZONE"
-                        with m.If(is_header):
-                            m.next = "WAIT_FOR_RESPONSES"
-                    with m.Elif(w.payload.last):
+                    with m.If(is_last):
                         m.next = "MEASURE"
+                        with m.If(beat == 0):
+                            m.d.sync += keep()
+                            m.next = "ZONE"
+                            with m.If(is_header):
+                                m.next = "WAIT_FOR_RESPONSES"
 
             with m.State("WAIT_FOR_RESPONSES"):
-                m.d.comb += self.done.valid.eq(open_bursts == 0)
+                m.d.comb += self.done.valid.eq(none_open)
                 with m.If(self.done.valid & self.done.ready):
                     m.next = "IDLE"
         return m
