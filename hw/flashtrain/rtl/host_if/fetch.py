@@ -104,13 +104,14 @@ class SubmissionFetch(wiring.Component):
             m.d.sync += next_reserved.eq(wrapped_next(reserved[port], self.queues[port].cq_size))
             m.d.comb += waiting[port].eq(following[port] != self.queues[port].sq_tail)
             m.d.sync += room[port].eq(next_reserved != self.queues[port].cq_head)
-            # A fetch shows here after three cycles.
+            # A fetch shows here after three cycles. Nothing else fills the queue or holds the burst.
             may_begin = self.enable & waiting[port] & room[port] & (unanswered[port] != most)
+            may_begin &= ports.ready & ~burst.valid
             m.d.sync += may_fetch[port].eq(may_begin & ~issue & ~issues.any())
         m.d.sync += issues.eq(Cat(issue, issues))
         m.d.comb += [
             turn.requests.eq(may_fetch),
-            issue.eq(may_fetch.any() & ports.ready & ~burst.valid),
+            issue.eq(may_fetch.any()),
             turn.advance.eq(issue),
             ports.valid.eq(issue),
             ports.payload.eq(turn.index),
@@ -132,12 +133,13 @@ class SubmissionFetch(wiring.Component):
 
     def _receive(self, m: Module, ports):
         beat, entry = self.axi.r, self.entries
-        in_burst, last = Signal(), Signal()
+        in_burst, last, arrived = Signal(), Signal(), Signal()
+        m.d.sync += arrived.eq(last)
         m.d.comb += [
             beat.ready.eq(~entry.valid | entry.ready),
             last.eq(beat.valid & beat.ready & beat.payload.last),
-            ports.ready.eq(last),
-            self.fetched.eq(last),
+            ports.ready.eq(arrived),
+            self.fetched.eq(arrived),
         ]
         with m.If(entry.ready):
             m.d.sync += entry.valid.eq(0)
@@ -150,5 +152,5 @@ class SubmissionFetch(wiring.Component):
                 entry.payload.port.eq(ports.payload),
             ]
         for port in range(PORTS):
-            with m.If(last & (ports.payload == port)):
+            with m.If(arrived & (ports.payload == port)):
                 m.d.sync += self.head[port].eq(wrapped_next(self.head[port], self.queues[port].sq_size))
