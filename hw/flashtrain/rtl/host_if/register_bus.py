@@ -20,8 +20,8 @@ class RegisterBus(wiring.Component):
 
     Writes of less than a whole register are refused. The low two bits of addresses are ignored.
 
-    Latency: a write 1 cycle, a read `SETTLE_CYCLES` + 3 cycles to its answer. Throughput: a write per cycle,
-    a read per `SETTLE_CYCLES` + 4 cycles.
+    Latency: a write 2 cycles, a read `SETTLE_CYCLES` + 3 cycles to its answer. Throughput: a write in 2
+    cycles, a read in `SETTLE_CYCLES` + 4 cycles.
 
     Members
     -------
@@ -57,21 +57,23 @@ class RegisterBus(wiring.Component):
         m = Module()
         bus = self.bus
 
-        accept, whole = Signal(), Signal()
+        accept, accepted = Signal(), Signal()
         m.d.comb += [
-            accept.eq(bus.awvalid & bus.wvalid & (~bus.bvalid | bus.bready)),
+            accept.eq(bus.awvalid & bus.wvalid & ~accepted & (~bus.bvalid | bus.bready)),
             bus.awready.eq(accept),
             bus.wready.eq(accept),
-            whole.eq(bus.wstrb.all()),
-            self.write.eq(accept & whole),
+        ]
+        m.d.sync += [
+            accepted.eq(accept),
+            self.write.eq(accept & bus.wstrb.all()),
             self.write_address[2:].eq(bus.awaddr[2:]),
             self.write_data.eq(bus.wdata),
         ]
         with m.If(bus.bready):
             m.d.sync += bus.bvalid.eq(0)
-        with m.If(accept):
+        with m.If(accepted):
             m.d.sync += bus.bvalid.eq(1)
-            with m.If(whole & self.write_known):
+            with m.If(self.write & self.write_known):
                 m.d.sync += bus.bresp.eq(OKAY)
             with m.Else():
                 m.d.sync += bus.bresp.eq(SLVERR)

@@ -58,8 +58,8 @@ class RegisterFile(wiring.Component):
 
     The high half of a counter is the one that belongs to the counter whose low half was read last.
 
-    Latency: a write takes effect after 1 cycle, a read is answered after 8; of a channel's counter when it is
-    no longer pending.
+    Latency: a write takes effect after 2 cycles, a read is answered after 8; of a channel's counter when it
+    is no longer pending.
 
     Members
     -------
