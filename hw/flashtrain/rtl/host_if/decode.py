@@ -148,6 +148,10 @@ class Decoder(wiring.Component):
         stream_number, source_number = ((number - 1)[:STREAM_BITS] for number in (nsid, source_nsid))
         table, source_table = (Signal(StreamTable(self.config), name=n) for n in ("table", "source_table"))
         operation = Signal(Operation)
+        # Of any entry with the opcode, so that the subtraction does not wait for the operation.
+        restores = one_of(
+            field(Submission.opcode), *(code for code, op in OPERATION_OF.items() if op is Operation.RESTORE)
+        )
         pages, copies = (field(which)[: g.plane_bits + 1] for which in (Submission.pages, Submission.copies))
         rows = field(Submission.rows)
         address, length = field(Submission.address), field(Submission.length)
@@ -170,7 +174,7 @@ class Decoder(wiring.Component):
             parsed.end.eq(address[: self.config.address_bits] + length),
             parsed.length.eq(length),
             parsed.sgl_type.eq(field(Submission.sgl_type)),
-            parsed.slba.eq(field(Submission.slba) - (operation == Operation.RESTORE)),
+            parsed.slba.eq(field(Submission.slba) - restores),
             parsed.blocks.eq(field(Submission.nlb) + 1),
             parsed.report_bytes.eq((field(Submission.dwords) + 1) << 2),
             parsed.action.eq(field(Submission.action)),
@@ -332,7 +336,7 @@ class Decoder(wiring.Component):
         return (parsed.source_access & Mux(reads, Const(Access.READ, 2), Const(Access.APPEND, 2))).any()
 
     def _bad_fields(self, parsed, blocks, one_zone, has_source):
-        """Conditions on the fields, in three parts."""
+        """Conditions on the fields, in four parts."""
         op, g = parsed.operation, self.config.geometry
         any_offset = one_of(op, Operation.READ, Operation.WRITE, Operation.RECEIVE, Operation.RESTORE)
         offset = parsed.slba[: g.zone_size_bits]
@@ -359,8 +363,8 @@ class Decoder(wiring.Component):
             | (op == Operation.SEND) & bad_send
             | (op == Operation.RETIRE) & bad_retire
             | (op == Operation.GENERATION) & bad_generation,
-            (op == Operation.UPDATE) & bad_update
-            | (op == Operation.RESTORE) & bad_restore
+            (op == Operation.UPDATE) & bad_update,
+            (op == Operation.RESTORE) & bad_restore
             | has_source & (parsed.source_table.zones != parsed.table.zones),
         )
 
