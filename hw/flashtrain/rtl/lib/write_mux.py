@@ -1,6 +1,6 @@
 """Write multiplexer: several writers on one AXI write port."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -36,15 +36,18 @@ class WriteMux(wiring.Component):
         m.submodules.turn = turn = RoundRobin(self.count)
         m.submodules.owners = owners = Queue(bits_for(self.count), BURSTS_OUTSTANDING)
         burst, beat, picks, done = self.axi.aw, self.axi.w, Signal(), Signal()
-        busy, owner = Signal(), Signal(bits_for(self.count))  # whose beats pass
-        follows, next_owner = Signal(), Signal(bits_for(self.count))
+        # One-hot: the writer of the burst that is taken, whose beats pass, and pass next; 0 if there is none.
+        picked, passing, following = (Signal(self.count, name=n) for n in ("picked", "passing", "following"))
 
         m.d.comb += [
             turn.requests.eq(Cat(writer.aw.valid for writer in self.writers)),
-            picks.eq(turn.requests.any() & ~burst.valid & ~follows & owners.input.ready),
+            picks.eq(turn.requests.any() & ~burst.valid & ~following.any() & owners.input.ready),
+            picked.eq(turn.chosen & picks.replicate(self.count)),
             turn.advance.eq(picks),
             owners.input.valid.eq(picks),
             owners.input.payload.eq(turn.index),
+            beat.valid.eq((passing & Cat(writer.w.valid for writer in self.writers)).any()),
+            Value.cast(beat.payload).eq(select(passing, [writer.w.payload for writer in self.writers])),
             done.eq(beat.valid & beat.ready & beat.payload.last),
         ]
         with m.If(burst.ready):
@@ -54,22 +57,15 @@ class WriteMux(wiring.Component):
                 burst.valid.eq(1),
                 burst.payload.eq(select(turn.chosen, [writer.aw.payload for writer in self.writers])),
             ]
-        with m.If(~busy | done):
-            m.d.sync += [
-                busy.eq(follows | picks),
-                owner.eq(Mux(follows, next_owner, turn.index)),
-                follows.eq(0),
-            ]
+        with m.If(~passing.any() | done):
+            m.d.sync += [passing.eq(following | picked), following.eq(0)]
         with m.Elif(picks):
-            m.d.sync += [follows.eq(1), next_owner.eq(turn.index)]
+            m.d.sync += following.eq(turn.chosen)
         for number, writer in enumerate(self.writers):
-            m.d.comb += writer.aw.ready.eq(picks & turn.chosen[number])
-            with m.If(busy & (owner == number)):
-                m.d.comb += [
-                    beat.valid.eq(writer.w.valid),
-                    beat.payload.eq(writer.w.payload),
-                    writer.w.ready.eq(beat.ready),
-                ]
+            m.d.comb += [
+                writer.aw.ready.eq(picked[number]),
+                writer.w.ready.eq(passing[number] & beat.ready),
+            ]
             with m.If(owners.output.valid & (owners.output.payload == number)):
                 m.d.comb += [
                     writer.b.valid.eq(self.axi.b.valid),
