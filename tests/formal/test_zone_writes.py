@@ -8,11 +8,11 @@ the job's first block.
 
 An append takes its blocks, an update the pages of its rows of tiles.
 
-Assumes: the command at the head stays until it is taken, and has 1 to 2 blocks and up to 2 rows, and a
-retired zone becomes read-only or offline, as the decoder sees to; the streams' tables name zones of the
-device; there is no recovery, which sets write pointers from outside; and nothing leaves the tracker before
-the manager is ready. Tags, erased zones, refusals and programs that fail come as they like. Unbounded, by
-induction.
+Assumes: the command at the head stays until it is taken, and has 1 to 2 blocks and up to 2 rows, and its
+action exists: a retired zone becomes read-only or offline. The decoder sees to that. The streams' tables name
+zones of the device; there is no recovery, which sets write pointers from outside; and nothing leaves the
+tracker before the manager is ready. Tags, erased zones, refusals and programs that fail come as they like.
+Unbounded, by induction.
 """
 
 from dataclasses import replace
@@ -46,8 +46,11 @@ class OnceAndInOrder(Theorem):
         self.assume(m, ~design.retired.valid | design.ready)
         self.assume(m, (command.blocks != 0) & (command.blocks <= design.config.max_blocks))
         self.assume(m, command.rows <= design.config.max_blocks)
-        retires = (command.operation == Operation.RETIRE) & (command.status == Status.SUCCESS)
-        self.assume(m, ~retires | command.action.matches(ZoneState.READ_ONLY, ZoneState.OFFLINE))
+        succeeds = command.status == Status.SUCCESS
+        retires, sends = (command.operation == one for one in (Operation.RETIRE, Operation.SEND))
+        retired_to = command.action.matches(ZoneState.READ_ONLY, ZoneState.OFFLINE)
+        self.assume(m, ~(retires & succeeds) | retired_to)
+        self.assume(m, ~(sends & succeeds) | command.action.matches(*ZoneAction))
         lookups = Lookups(m, design, inside, watched)
         lookups.assume(self, m)
 
@@ -98,6 +101,8 @@ class OnceAndInOrder(Theorem):
         looks = inside.ongoing("LOOKUP", "WAIT", "DECIDE")
         recovers = (command.operation == Operation.INSPECT) | (command.operation == Operation.RESTORE)
         is_same = Value.cast(prepared.operation) == Value.cast(command.operation)
+        is_same &= prepared.action == command.action[: len(prepared.action)]
+        is_same &= prepared.select_all == command.select_all
         self.lemma(m, ~(looks | inside.ongoing("LOOP")) | is_same)
         self.lemma(m, ~looks | ~is_append | (prepared.written == taken))
         self.lemma(m, ~looks | ~is_append | (prepared.most_before == g.zone_capacity - taken))
@@ -111,13 +116,14 @@ class OnceAndInOrder(Theorem):
         self.lemma(m, ~(appends & succeeds) | (before.pointer + taken <= g.zone_capacity))
         self.lemma(m, ~(appends & succeeds) | (after.state != ZoneState.EMPTY))
         sends = decides & (command.operation == Operation.SEND)
-        resets = sends & (command.action == ZoneAction.RESET)
+        resets = sends & (prepared.action == ZoneAction.RESET)
         self.lemma(m, ~resets | (after.state == ZoneState.EMPTY) & (after.pointer == 0))
         self.lemma(m, ~sends | resets | (after.pointer == before.pointer))
         retires = decides & (command.operation == Operation.RETIRE)
         self.lemma(m, ~retires | (after.pointer == before.pointer))
         manages = sends & ~resets & ~command.select_all
         self.lemma(m, ~(manages | retires) | unit.fails | (after.state != ZoneState.EMPTY))
+        self.lemma(m, ~inside.ongoing("LOOP") | (command.status == Status.SUCCESS))
         each = inside.ongoing("LOOP") & (checked.purpose == Purpose.EACH)
         self.lemma(m, ~each | (after.pointer == before.pointer))
         self.lemma(m, ~each | ~unit.selected | (after.state != ZoneState.EMPTY))

@@ -109,6 +109,8 @@ class Lookups:
         for watch, lookup in zip(watches[2:], (stages[2], self.checked), strict=True):
             theorem.lemma(m, ~watch | self.is_sound(lookup))
 
+        under_way = Cat(stage.purpose != Purpose.NONE for stage in stages[:3]).any()
+        theorem.lemma(m, inside.part("table").unit.busy | ~under_way)
         of_command = [is_one_of(stage.purpose, *OF_COMMANDS) for stage in stages]
         visits = [is_one_of(stage.purpose, *VISITS) for stage in stages]
         theorem.lemma(m, sum(visits) == registers.visits)

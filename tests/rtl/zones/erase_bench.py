@@ -76,4 +76,4 @@ async def latency(dut):
     for source in answers:
         source.send(0)
         await cycles(dut, 5)
-    assert done == [answers[-1].offered_at[0] + 2]
+    assert done == [answers[-1].offered_at[0] + 3]

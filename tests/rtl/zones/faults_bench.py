@@ -174,8 +174,8 @@ async def a_waiting_command_waits_six_cycles_more(dut):
         environment.hold = False
         await settle(environment)
         took.append(environment.answered_at[-1] - environment.retired.offered_at[-1])
-    # One clock until it is taken, one until it may begin, 5 to the answer, one more; the second is refused.
-    assert took == [8, 8 + 6 + 1]
+    # One clock until it is taken, two until it may begin, 5 to the answer, one more. The second is refused.
+    assert took == [9, 9 + 6]
     await environment.idle()
 
 

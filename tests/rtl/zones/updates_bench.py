@@ -254,7 +254,8 @@ async def the_source_comes_before_resources(dut):
 
 
 async def cycles_of(environment: Environment, requests: list[Request], sink) -> tuple[int, list[int]]:
-    """Cycles from the first command to what comes of it, and from each to the next."""
+    """Cycles from the first command to what comes of it, and from each to the next, on an idle device."""
+    await cycles(environment.dut, 4)  # until the commands before are no longer in flight
     outs, offers = len(sink.offered_at), len(environment.commands.offered_at)
     for request in requests:
         environment.submit(request)

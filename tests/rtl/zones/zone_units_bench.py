@@ -80,7 +80,7 @@ async def a_command_waits_for_those_it_depends_on(dut):
     unit = await started(dut, "in_flight")
     under_way: list[dict[str, int]] = []
     most, stalled, passed = random.randint(2, CONFIG.commands), 0, 0
-    waits, entering = False, []  # of the last cycle
+    waits, entering, leaving = False, [], []  # of the last cycle
     for _ in range(CYCLES):
         command = a_command()
         opened = len(under_way) + len(entering) < most and chance(0.5)
@@ -91,9 +91,11 @@ async def a_command_waits_for_those_it_depends_on(dut):
             unit.drive(retired_command=pack(RETIRED, **fields))
         await RisingEdge(dut.clk)
         assert unit["waits"] == waits
-        waits = must_wait(command, under_way)
-        assert unit["idle"] == (not under_way)
+        in_flight = under_way + leaving
+        waits = must_wait(command, in_flight)
+        assert unit["idle"] == (not in_flight)
         stalled, passed = stalled + waits, passed + (not waits)
+        leaving = [retired] if retired else []
         if retired:
             under_way.remove(retired)
         under_way += entering

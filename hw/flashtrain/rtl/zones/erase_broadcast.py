@@ -29,7 +29,7 @@ class EraseBroadcast(wiring.Component):
 
     An erase has failed if it failed in any part.
 
-    Latency: 1 cycle from the request to the parts, 1 cycle from the last result to `done`. Throughput: one
+    Latency: 1 cycle from the request to the parts, 2 cycles from the last result to `done`. Throughput: one
     erase at a time.
 
     Members
@@ -62,7 +62,6 @@ class EraseBroadcast(wiring.Component):
 
         m.d.comb += [
             self.request.ready.eq(~busy),
-            self.done.valid.eq(busy & ~outstanding.any()),
             self.done.payload.failed.eq(failed),
         ]
         with m.If(self.request.valid & self.request.ready):
@@ -73,8 +72,9 @@ class EraseBroadcast(wiring.Component):
                 outstanding.eq(-1),
                 failed.eq(0),
             ]
+        m.d.sync += self.done.valid.eq(busy & ~outstanding.any())
         with m.If(self.done.valid & self.done.ready):
-            m.d.sync += busy.eq(0)
+            m.d.sync += [busy.eq(0), self.done.valid.eq(0)]
 
         failures = Signal(self.count)
         for part, (erase, erased) in enumerate(zip(self.erase, self.erased, strict=True)):

@@ -20,7 +20,7 @@ class CommandsInFlight(wiring.Component):
       are, updates until no statistics are. Updates follow constants to the dies in the order of their jobs.
     - The end of recovery waits until no command is in flight: erases begin with it.
 
-    Latency: 1 cycle from `retired` to `idle`, 2 from `opened`; 1 more to `waits`. 1 cycle from the command to
+    Latency: 2 cycles from `retired` or `opened` to `idle`; 1 more to `waits`. 1 cycle from the command to
     `waits`.
 
     Members
@@ -87,9 +87,12 @@ class CommandsInFlight(wiring.Component):
             Signal(range(self.config.commands + 1), name=f"{name}{part}") for part in ("", "_following")
         )
         some, is_counted = Signal(name=f"some_{name}"), Signal(name=f"is_counted_{name}")
-        m.d.sync += is_counted.eq(counts(self.command))
+        fewer = Signal(name=f"fewer_{name}")
+        m.d.sync += [
+            is_counted.eq(counts(self.command)),
+            fewer.eq(self.retired & counts(self.retired_command)),
+        ]
         more = opened & is_counted
-        fewer = self.retired & counts(self.retired_command)
         m.d.comb += following.eq(count + more - fewer)
         m.d.sync += [count.eq(following), some.eq(following.any())]
         return some

@@ -41,6 +41,8 @@ class _Prepared:
         g = config.geometry
         most = config.max_blocks << g.plane_bits  # blocks of a command
         self.operation = Signal(Operation)
+        self.action, self.select_all = Signal(4), Signal()  # a `ZoneAction`, or a `ZoneState` to retire to
+        self.restores_zone, self.restores_past, self.restores_closed = Signal(), Signal(), Signal()
         self.status, self.fails = Signal(STATUS_BITS), Signal()  # of the command and its streams
         self.written = Signal(range(most + 1))  # blocks that an append takes
         self.most_before = Signal(range(-most, g.zone_capacity + 1))  # pointer with which it fits
@@ -80,6 +82,9 @@ _CHECKS = {
     "no_open": Status.TOO_MANY_OPEN_ZONES,
 }
 """What a zone can be refused for, in the order of the checks of every command, and its status."""
+
+_GROUP = 4
+"""Checks of which a register tells whether one refuses."""
 
 
 @dataclass(frozen=True)
@@ -171,21 +176,26 @@ class ZoneStateMachine(wiring.Component):
                 self._read(m, change)
             with m.Case(Operation.SEND):
                 self._transition(m, change)
-                with m.If(self.command.select_all):
+                with m.If(prepared.select_all):
                     self._select_all(m, change)
             with m.Case(Operation.RETIRE):
                 self._retire(m, change)
             with m.Case(Operation.INSPECT):
                 m.d.comb += change.refuse(past_end=prepared.past_capacity)
             with m.Case(Operation.RESTORE):
-                with m.If(self.command.action == RestoreAction.ZONE):
+                with m.If(prepared.restores_zone):
                     self._restore(m, change)
-        refused = Signal(refusals)
+        refused, now = Signal(refusals), change.refused.as_value()
+        groups = [now[first : first + _GROUP].any() for first in range(0, len(now), _GROUP)]
+        some_refused = Signal(1 + len(groups))
         status, _ = status_of([(refused[name], status) for name, status in _CHECKS.items()])
-        m.d.comb += self.status.eq(Mux(prepared.fails, prepared.status, status))
+        m.d.comb += [
+            self.status.eq(Mux(prepared.fails, prepared.status, status)),
+            self.fails.eq(some_refused.any()),
+        ]
         m.d.sync += [
             refused.eq(change.refused),
-            self.fails.eq(prepared.fails | change.refused.as_value().any()),
+            some_refused.eq(Cat(prepared.fails, groups)),
             self.zone_after.eq(change.after),
             self.selected.eq(change.selected),
         ]
@@ -228,6 +238,11 @@ class ZoneStateMachine(wiring.Component):
         end = command.offset + command.blocks
         m.d.sync += [
             prepared.operation.eq(command.operation),
+            prepared.action.eq(command.action),
+            prepared.select_all.eq(command.select_all),
+            prepared.restores_zone.eq(command.action == RestoreAction.ZONE),
+            prepared.restores_past.eq(command.offset >= capacity),
+            prepared.restores_closed.eq(command.restored_state == ZoneState.CLOSED),
             prepared.written.eq(written),
             prepared.most_before.eq(capacity - written),
             prepared.end.eq(end),
@@ -318,7 +333,7 @@ class ZoneStateMachine(wiring.Component):
             return change.refuse(cannot_change=~condition)
 
         m.d.comb += unless(Const(0))
-        with m.Switch(self.command.action):
+        with m.Switch(change.prepared.action):
             with m.Case(ZoneAction.OPEN):
                 opens = is_active(state) | (state == ZoneState.EMPTY)
                 m.d.comb += [
@@ -340,7 +355,7 @@ class ZoneStateMachine(wiring.Component):
         """Zone management of all zones of a stream: `zone_after` of the selected ones is as for one zone."""
         state, in_use, in_use_after = change.zone.state, change.prepared.in_use, change.in_use
         m.d.comb += change.refused.eq(0)
-        with m.Switch(self.command.action):
+        with m.Switch(change.prepared.action):
             with m.Case(ZoneAction.OPEN):
                 m.d.comb += [
                     *change.refuse(no_open=change.prepared.many_active),
@@ -363,19 +378,18 @@ class ZoneStateMachine(wiring.Component):
 
     def _restore(self, m: Module, change: _Change) -> None:
         command, after = self.command, change.after
-        closes = command.restored_state == ZoneState.CLOSED
         m.d.comb += [
             after.state.eq(command.restored_state),
             after.pointer.eq(command.offset + 1),
             *change.refuse(
                 cannot_change=change.zone.state != ZoneState.EMPTY,
-                past_end=command.offset >= self.config.geometry.zone_capacity,
-                no_active=closes & change.prepared.no_active,
+                past_end=change.prepared.restores_past,
+                no_active=change.prepared.restores_closed & change.prepared.no_active,
             ),
         ]
 
     def _retire(self, m: Module, change: _Change) -> None:
-        state, target = change.zone.state, self.command.action
+        state, target = change.zone.state, change.prepared.action
         retired = (state == ZoneState.OFFLINE) | (state == target)
         m.d.comb += [
             *change.refuse(cannot_change=retired),

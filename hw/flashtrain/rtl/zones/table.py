@@ -99,7 +99,7 @@ class ZoneTable(wiring.Component):
     zone : In(zone_bits)            logical zone to look up
     purpose : In(Purpose)           of this lookup
     cancel : In(1)                  a command's lookups that are under way lose their purpose
-    busy : Out(1)                   a lookup with a purpose is under way or found
+    busy : Out(1)                   a lookup with a purpose is under way or found, or was before `cancel`
     since : Out(32)                 time of the entry that is found in the next cycle
     found : Out(Lookup)
     write : In(1)                   store `write_entry` as the entry of `write_zone`
@@ -159,11 +159,11 @@ class ZoneTable(wiring.Component):
             found.entry.eq(entry),
             second_overtaken.eq(second_marked | self.writing & second_same),
             found.overtaken.eq(found_marked | self.writing & found_same),
-            self.busy.eq(Cat(one.purpose != Purpose.NONE for one in (first, second, found)).any()),
         ]
         for before, after in ((asked, first), (first, second), (second, found)):
             m.d.sync += [after.purpose.eq(before.purpose), after.zone.eq(before.zone)]
         m.d.sync += [
+            self.busy.eq(Cat(one.purpose for one in (asked, first, second)).any()),
             self.writing.eq(self.write),
             self.free.eq(self.ready & ~self.write),
             written_zone.eq(self.write_zone),
