@@ -37,7 +37,7 @@ from .kernel import Kernel
 from .parameters import tile_cycles
 
 DEFAULT_MEMORY_BYTES = 64 << 20
-READ_CYCLES, WRITE_CYCLES = 7, 2
+READ_CYCLES, WRITE_CYCLES = 7, 3
 """Cycles of an access to a register (`flashtrain.rtl.host_if.register_file`)."""
 
 MOST_CYCLES_TO_WAIT = 100_000_000
