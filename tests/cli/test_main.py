@@ -86,7 +86,7 @@ def test_a_bad_file_is_named(capsys, tmp_path):
     file = tmp_path / "bad.json"
     file.write_text('{"format": "flashtrain-sequence", "version": 7}', encoding="utf-8")
     assert run("sequence", "show", str(file)) == 2
-    assert f"{file}: version: expected 2 or 3, got 7" in capsys.readouterr().err
+    assert f"{file}: version: expected 2, 3 or 4, got 7" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_made(capsys, tmp_path):

@@ -48,8 +48,8 @@ def change(path, value):
     ("fault", "message"),
     [
         (change(["format"], "other"), 'format: expected "flashtrain-sequence", got "other"'),
-        (change(["version"], 1), "version: expected 2 or 3 or 4, got 1"),
-        (change(["version"], True), "version: expected 2 or 3 or 4, got true"),
+        (change(["version"], 1), "version: expected 2, 3 or 4, got 1"),
+        (change(["version"], True), "version: expected 2, 3 or 4, got true"),
         (change(["batch"], 0), "batch: expected an integer of at least 1, got 0"),
         (change(["batch"], 8.0), "batch: expected an integer of at least 1, got 8.0"),
         (change(["network"], ""), 'network: expected a name, got ""'),

@@ -103,7 +103,8 @@ class Node:
 
     def one_of(self, expected: tuple[int, ...]) -> None:
         if type(self.value) is not int or self.value not in expected:
-            raise self.fail(" or ".join(map(str, expected)))
+            *most, last = map(str, expected)
+            raise self.fail(f"{', '.join(most)} or {last}" if most else last)
 
     def positive_number(self) -> float:
         if type(self.value) not in (int, float) or not 0 < self.value < inf:

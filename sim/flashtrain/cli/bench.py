@@ -27,7 +27,7 @@ QUICK_FILE = "build/bench/quick/results.json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(ALL_BENCHMARKS)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{names} (default: the table)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     one = parser.add_mutually_exclusive_group()
     one.add_argument(
         "--preset", choices=list(CONFIGURATIONS), metavar="NAME",

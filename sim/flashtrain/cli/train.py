@@ -209,7 +209,6 @@ COMMAND = Command(
   flashtrain train                                             mlp through the RTL, preset small
   flashtrain train convnet --link functional                   seconds instead of minutes, without time
   flashtrain train my/net.py:NETWORK --data my/data.npz        your own network and data
-  flashtrain train --iterations 10 --output /tmp/run --json    a short run, for machines
   flashtrain train --link functional --image mlp.img --resume  begins, or goes on after a kill
 
 trace.json opens in https://ui.perfetto.dev. Exit code 1 if a single bit differs from plain NumPy.

@@ -32,7 +32,7 @@ STATE_FORMATS = (
         LANE,
     ),
     Fault(
-        "ties-away-from-zero",
+        "halves-rounded-up",
         "die/update/narrow_state.py",
         "Mux(self.a[16], 0x8000, 0x7FFF)",
         "0x8000",
