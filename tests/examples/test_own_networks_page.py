@@ -37,4 +37,8 @@ def test_the_recorded_run(tmp_path, capsys, monkeypatch):
     assert main([*command.split(), *arguments]) == 0
     head, row = capsys.readouterr().out.splitlines()[:2]
     assert head == recorded.splitlines()[0]
-    assert row.split()[:4] == recorded.splitlines()[1].split()[:4]
+    iteration, loss, test_loss, accuracy = row.split()[:4]
+    expected = recorded.splitlines()[1].split()[:4]
+    assert [iteration, loss, accuracy] == [*expected[:2], expected[3]]
+    # Kernels of BLAS differ among processors: seen were 1.0169 and 1.0197.
+    assert float(test_loss) == pytest.approx(float(expected[2]), rel=0.01)
