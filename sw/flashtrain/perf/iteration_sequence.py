@@ -57,6 +57,16 @@ def iteration_sequence(
     weights, gradients, activations = (
         {layer: f"{kind}/{layer}" for layer in layers} for kind in ("weights", "gradient", "activation")
     )
+
+    def updated(*of: str) -> Update:
+        return Update(tuple(weights[n] for n in of), tuple(gradients[n] for n in of), _CONSTANTS, Port.CORE)
+
+    backward = {n: _backward(n, weights[n], activations[n], gradients[n], seconds / tensors) for n in layers}
+    if overlap:
+        of_layers = (step for n in reversed(layers) for step in (*backward[n], updated(n)))
+        pass_and_update = [constants, *of_layers]
+    else:
+        pass_and_update = [*(s for n in reversed(layers) for s in backward[n]), constants, updated(*layers)]
     return TrainingSequence(
         network=f"quarter of a zone of {config.name}",
         optimizer=Adam().name,
@@ -82,23 +92,7 @@ def iteration_sequence(
             Read(_INPUT, Port.CORE),
             *(step for n in layers for step in _forward(n, weights[n], activations[n])),
             Compute(Operation.LOSS, takes=(_INPUT,)),
-            *((constants,) if overlap else ()),
-            *(
-                step
-                for n in reversed(layers)
-                for step in (
-                    *_backward(n, weights[n], activations[n], gradients[n], seconds / tensors),
-                    *((Update((weights[n],), (gradients[n],), _CONSTANTS, Port.CORE),) if overlap else ()),
-                )
-            ),
-            *(
-                ()
-                if overlap
-                else (
-                    constants,
-                    Update(tuple(weights.values()), tuple(gradients.values()), _CONSTANTS, Port.CORE),
-                )
-            ),
+            *pass_and_update,
             Reset(StreamRole.ACTIVATIONS, Port.CORE),
         ),
         epilogue=(),
