@@ -73,7 +73,7 @@ class OpenStep:
     """A step of some cells under way: it is given gradients one by one.
 
     The dies compute the next generation as they come. The step that is asked for in the end may be another
-    one. So :meth:`is_of` compares, and :meth:`drop` ends a step that is not to be.
+    one. So :meth:`difference` compares, and :meth:`drop` ends a step that is not to be.
     """
 
     def __init__(self, state: OptimizerState, updates: Sequence[CellUpdate]) -> None:

@@ -54,10 +54,6 @@ class Storage:
     def state_dtype(self) -> torch.dtype:
         return _DTYPES[self.state]
 
-    @property
-    def weight_dtype(self) -> torch.dtype:
-        return _DTYPES[self.weight]
-
     def formats_of(self, arrays: Sequence[Input]) -> StateFormats:
         """The formats of a tile with these arrays."""
         first, *others = (self.weight if array is Input.W else self.state for array in arrays)
