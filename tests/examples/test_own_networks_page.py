@@ -9,6 +9,9 @@ import pytest
 
 from flashtrain.cli.main import main
 
+HASWELL_TEST_LOSS = "1.0169"
+"""The recorded run's, where OpenBLAS takes its kernels of Haswell; another processor recorded the page."""
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "own-networks.md").read_text(encoding="utf-8")
 
@@ -37,8 +40,5 @@ def test_the_recorded_run(tmp_path, capsys, monkeypatch):
     assert main([*command.split(), *arguments]) == 0
     head, row = capsys.readouterr().out.splitlines()[:2]
     assert head == recorded.splitlines()[0]
-    iteration, loss, test_loss, accuracy = row.split()[:4]
     expected = recorded.splitlines()[1].split()[:4]
-    assert [iteration, loss, accuracy] == [*expected[:2], expected[3]]
-    # Kernels of BLAS differ among processors: seen were 1.0169 and 1.0197.
-    assert float(test_loss) == pytest.approx(float(expected[2]), rel=0.01)
+    assert row.split()[:4] in (expected, [*expected[:2], HASWELL_TEST_LOSS, expected[3]])
