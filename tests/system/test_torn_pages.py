@@ -36,8 +36,9 @@ class Cutter:
         """
         stored, array = self._append_one()
         under_way = self._array()
+        fails = self._link.cycles + self._takes - round(left * self._link.config.timing.cycles("tprog"))
         pending = self._stream.append_async(under_way)
-        self._link.run(self._takes - round(left * self._link.config.timing.cycles("tprog")))
+        self._link.run(fails - self._link.cycles)
         assert not pending.done
         self._link.take_cuts()
         self._link.power_cycle()

@@ -21,11 +21,14 @@ COUNT = GEOMETRY.planes * CODE.words
 ITEMS = GEOMETRY.page_bytes // CODE.words // 4
 LANES = (CODE.last_bytes + CODE.parity_bytes) // 8
 TOLD = 7  # cycles from the last lane of a clean word to `clean`
+MOST = GEOMETRY.page_set_bytes // 4
+FIRST_BITS = MOST.bit_length()
+EVEN = [0, MOST // 3, 2 * (MOST // 3)]  # three arrays of FP32
 
 
-def order(parameters: int) -> list[int]:
-    """Of the words: upwards from where w, m and v begin, in turns."""
-    places = [array * parameters // ITEMS for array in range(3)]
+def order(first: list[int]) -> list[int]:
+    """Of the code words: upwards from where w, m and v begin, in turns."""
+    places = [word // ITEMS for word in first]
     found: list[int] = []
     while len(found) < COUNT:
         for array in range(3):
@@ -35,19 +38,24 @@ def order(parameters: int) -> list[int]:
     return found
 
 
+def random_places() -> list[int]:
+    """The first words of w, m and v in a tile."""
+    return sorted(random.randrange(MOST) for _ in range(3))
+
+
 class Decoder:
     def __init__(self, dut):
         self.dut = dut
 
-    async def begin(self, parameters: int) -> None:
+    async def begin(self, first: list[int]) -> None:
         dut = self.dut
-        dut.parameters.value, dut.start.value = parameters, 1
+        dut.first.value, dut.start.value = sum(word << FIRST_BITS * array for array, word in enumerate(first)), 1
         await RisingEdge(dut.clk)
         dut.start.value = 0
 
-    async def run(self, parameters: int) -> dict[int, int]:
-        """The clock after `start` from which on each word is clean."""
-        await self.begin(parameters)
+    async def run(self, first: list[int]) -> dict[int, int]:
+        """The clock after `start` from which on each code word is clean."""
+        await self.begin(first)
         dut, told = self.dut, {}
         for clock in range(1, 100_000):
             await RisingEdge(dut.clk)
@@ -72,12 +80,11 @@ async def clean_tiles(dut):
     """Not a clock is lost between words, and nothing is written."""
     registers = Registers(dut, random_tile(CONFIG, CODEC))
     decoder = Decoder(dut)
-    await start(dut, start=0, parameters=0)
-    most = GEOMETRY.page_set_bytes // 4
-    for parameters in (most, most // 2, most // 3, random.randint(0, most)):
-        told = await decoder.run(parameters)
-        words = order(parameters)
-        if parameters == most // 3:
+    await start(dut, start=0, first=0)
+    for first in (EVEN, [0, MOST // 2, MOST // 2], [0, MOST // 3, MOST // 2], random_places()):
+        told = await decoder.run(first)
+        words = order(first)
+        if first == EVEN:
             assert [told[word] for word in words] == [
                 2 + LANES * (number + 1) + TOLD for number in range(COUNT)
             ]
@@ -91,13 +98,13 @@ async def tiles_with_errors(dut, busy):
     t = CODE.strength
     registers = Registers(dut, random_tile(CONFIG, CODEC), busy)
     decoder = Decoder(dut)
-    await start(dut, start=0, parameters=0)
+    await start(dut, start=0, first=0)
     for counts in ([t], [0, 0, 1, 2, t - 1, t], [0, 1, t + 1, 4 * t], [0]):
         tile = random_tile(CONFIG, CODEC)
         damage_all(tile, CODE, counts)
         expected, damaged = corrected(CODEC, tile)
         registers.tile[:] = tile
-        await decoder.run(random.randrange(GEOMETRY.page_set_bytes // 4))
+        await decoder.run(random_places())
         assert np.array_equal(registers.tile, expected)
         assert decoder.damaged == damaged
 
@@ -107,9 +114,9 @@ async def erased_tiles(dut):
     """They are clean; zeros in them are corrected."""
     registers = Registers(dut, np.full((GEOMETRY.planes, GEOMETRY.raw_page_bytes), 0xFF, np.uint8))
     decoder = Decoder(dut)
-    await start(dut, start=0, parameters=0)
+    await start(dut, start=0, first=0)
     for counts in ([0], [0, 1, CODE.strength]):
         damage_all(registers.tile, CODE, counts)
-        await decoder.run(1)
+        await decoder.run([0, 1, 2])
         assert (registers.tile[:, : CODE.data_bytes] == 0xFF).all()
         assert decoder.damaged == set()
