@@ -125,8 +125,8 @@ def play(
     default it is the length of an iteration; with 1, the steps follow each other. `on_iteration` is called
     with the number of an iteration, from 1, when all its steps have finished. `resumed`: the prologue was
     carried out by an earlier run. `pace` begins the time that a compute step takes; by default it takes none.
-    Raises `SequenceError` if `iterations` (unless resumed) or `lookahead` is
-    below 1, and passes on the errors of the machine and the storage.
+    Raises `SequenceError` if `iterations` (unless resumed) or `lookahead` is below 1, and passes on the
+    errors of the machine and the storage.
     """
     least = 0 if resumed else 1
     if iterations < least:

@@ -86,6 +86,7 @@ def training_sequence(
     weights = tuple(name for part in trainable for name in part.weights)
     on_die = update is UpdatePlace.DIE and bool(weights)
     early = on_die and overlap
+    placed = weights[::-1] if early else weights
     return TrainingSequence(
         network=network.name,
         optimizer=optimizer.name,
@@ -98,11 +99,7 @@ def training_sequence(
         ),
         prologue=(
             *(step for part in trainable for step in part.initialise()),
-            *(
-                (Initialise(weights[::-1] if early else weights, optimizer.code, Port.CORE),)
-                if on_die
-                else ()
-            ),
+            *((Initialise(placed, optimizer.code, Port.CORE),) if on_die else ()),
         ),
         iteration=(
             *_inputs(),
@@ -134,10 +131,9 @@ _CONSTANTS = (Compute(Operation.CONSTANTS, gives=(CONSTANTS,)),)
 
 
 def _update(trainable: "Sequence[_LayerPart]") -> Update:
-    weights, gradients = (
-        tuple(name for part in trainable for name in names(part))
-        for names in (lambda part: part.weights, lambda part: part.gradient)
-    )
+    """The update of these layers by the dies."""
+    weights = tuple(name for part in trainable for name in part.weights)
+    gradients = tuple(name for part in trainable for name in part.gradient)
     return Update(weights, gradients, CONSTANTS, Port.CORE)
 
 
