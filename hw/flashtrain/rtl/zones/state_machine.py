@@ -41,7 +41,8 @@ class _Prepared:
         g = config.geometry
         most = config.max_blocks << g.plane_bits  # blocks of a command
         self.operation = Signal(Operation)
-        self.action, self.select_all = Signal(4), Signal()  # a `ZoneAction`, or a `ZoneState` to retire to
+        # A `ZoneAction`, or the `ZoneState` to retire to: the decoder has refused what takes more bits.
+        self.action, self.select_all = Signal(4), Signal()
         self.restores_zone, self.restores_past, self.restores_closed = Signal(), Signal(), Signal()
         self.status, self.fails = Signal(STATUS_BITS), Signal()  # of the command and its streams
         self.written = Signal(range(most + 1))  # blocks that an append takes
