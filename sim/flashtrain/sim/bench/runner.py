@@ -112,6 +112,7 @@ def run_bench(
     parameters: Mapping[str, object] | None = None,
     test_filter: str | None = None,
     waves: bool = False,
+    delays: bool = False,
     runs: Path = BUILD / "sim",
 ) -> BenchReport:
     """Build a design, unless the user's cache has it, and run a bench on it.
@@ -133,6 +134,8 @@ def run_bench(
         Run only tests whose name matches this regular expression.
     waves
         Record all signals: a VCD file on Verilator, FST on Icarus, in the report's folder.
+    delays
+        The SystemVerilog files have delays and event controls, which Verilator compiles to coroutines.
     runs
         The folder in which each run has one of its own.
 
@@ -146,7 +149,7 @@ def run_bench(
     if simulator is Simulator.ICARUS:
         files = {name: portable_processes(text) for name, text in files.items()}
     if simulator is Simulator.VERILATOR:
-        runner = _Verilator(bench.parent, visible)
+        runner = _Verilator(bench.parent, visible, delays)
     else:
         runner = _Icarus(bench.parent)
     if simulator is Simulator.VERILATOR:
@@ -258,10 +261,11 @@ class _Icarus(cocotb_runner.Icarus):
 class _Verilator(cocotb_runner.Verilator):
     """cocotb's runner makes every signal of the design public; this one only the top's that are named."""
 
-    def __init__(self, bench_folder: Path, visible: Sequence[str]) -> None:
+    def __init__(self, bench_folder: Path, visible: Sequence[str], delays: bool) -> None:
         super().__init__()
         self._bench_folder = bench_folder
         self._visible = visible
+        self._delays = delays
 
     def compiled_name(self, toplevel: str) -> str:
         return toplevel
@@ -305,6 +309,9 @@ class _Verilator(cocotb_runner.Verilator):
         verilate += ["-CFLAGS", f"-include {precompiled_header(options)}"]
         parts = [runtime_object(name, waves, level) for name, level in levels.items()]
         make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(map(str, parts))} -latomic"]
+        if self._delays:
+            verilate += ["--timing", "-CFLAGS", "-std=gnu++20"]  # coroutines
+            make.append("VM_GLOBAL_FAST=verilated_timing")
         return [[*verilate, str(public)], make]
 
 
