@@ -1,0 +1,985 @@
+// A small SLC NAND part with the asynchronous (SDR) interface of ONFI: an independent judge of NAND hosts.
+//
+// docs/verification.md says what it models, from which sources, and what it assumes.
+
+`timescale 1ns / 1ps
+
+module sdr_part #(
+    parameter integer PAGE_BYTES = 2048,
+    parameter integer SPARE_BYTES = 64,
+    parameter integer PAGES = 64,  // of a block
+    parameter integer BLOCKS = 8,  // of all planes; the lowest bit of a block's number is its plane
+    parameter integer PLANES = 1,  // 1 or 2
+    parameter integer MAX_MODE = 5,  // the fastest timing mode
+    parameter [15:0] OPTIONAL = 16'h003F,  // bytes 8 and 9 of the parameter page: commands that are there
+    parameter [15:0] FEATURES = 16'h0000,  // bytes 6 and 7: bit 2 pages in any order, bit 3 two planes, bit 6 reads so
+    parameter [15:0] REVISION = 16'h0002,  // bytes 4 and 5: ONFI 1.0
+    parameter integer NOP = 4,  // programs of a page between erases
+    parameter integer BAD_BLOCKS = 0,  // with factory marks; block 0 is good
+    parameter integer SEED = 1,  // of bad blocks, wrong bits, torn pages and the unique ID
+    parameter [7:0] MAKER = 8'h2C,
+    parameter [7:0] DEVICE = 8'hF1,
+    parameter integer SCALE = 1,  // divides all busy times
+    parameter integer TR_NS = 25000,
+    parameter integer TPROG_NS = 200000,
+    parameter integer TBERS_NS = 700000,
+    parameter integer TCBSY_NS = 3000,
+    parameter integer TRCBSY_NS = 3000,
+    parameter integer TDBSY_NS = 500,
+    parameter integer TFEAT_NS = 1000,
+    parameter integer TRST_NS = 5000,  // idle or reading
+    parameter integer TRST_PROGRAM_NS = 10000,
+    parameter integer TRST_ERASE_NS = 500000,
+    parameter integer TRST_FIRST_NS = 1000000,  // after power-on
+    parameter integer TPOR_NS = 100000,  // from power-on to R/B_n high
+    parameter integer TADL_NS = 400,
+    parameter integer TCCS_NS = 500  // declared, and checked
+) (
+    input wire power,
+    input wire ce_n,
+    input wire cle,
+    input wire ale,
+    input wire we_n,
+    input wire re_n,
+    input wire wp_n,
+    input wire [7:0] io_i,
+    output wire [7:0] io_o,
+    output wire io_oe,
+    output reg rb_n,  // open drain: 0 pulls, 1 releases
+
+    // Faults on demand.
+    input wire fail_program,  // at the end of a program: it fails
+    input wire fail_erase,
+    input wire [15:0] wrong_bits,  // per million bits, at each read of the array
+
+    // What the host has done wrong.
+    output wire [31:0] violations,  // of times
+    output wire [39:0] violation,  // name of the last one
+    output reg [31:0] misuses,  // of rules
+    output reg [63:0] misuse,  // name of the last one
+    output reg [31:0] ignored,  // cycles without effect: the part was busy, or does not have the command
+    output reg [2:0] mode  // the timing mode in force
+);
+  import sdr_times::*;
+
+  localparam integer BYTES = PAGE_BYTES + SPARE_BYTES;
+  localparam integer PAGE_BITS = $clog2(PAGES);
+  localparam integer NO_ROW = -1, WRONG_ROW = -2;
+
+  // Optional commands (ONFI 1.0, bytes 8 and 9), and 06h (ONFI 2.0).
+  localparam integer CACHE_PROGRAM = 0, CACHE_READ = 1, SET_GET_FEATURES = 2, STATUS_ENHANCED = 3, COPYBACK = 4;
+  localparam integer UNIQUE_ID = 5, COLUMN_ENHANCED = 6;
+  // Features (bytes 6 and 7).
+  localparam integer ANY_ORDER = 2, TWO_PLANES = 3, TWO_PLANE_READS = 6;
+
+  // What a read cycle answers.
+  localparam integer NOTHING = 0, STATUS = 1, PAGE = 2, ID = 3, ONFI_ID = 4, FEATURE = 5;
+  localparam integer PARAMETER = 6, UNIQUE = 7;
+  // What makes the part busy.
+  localparam integer IDLE = 0, POWER_UP = 1, RESETTING = 2, READING = 3, PROGRAMMING = 4, ERASING = 5;
+  localparam integer READING_AHEAD = 6, OTHER = 7, SETTING = 8;
+
+  reg was_power, was_we_n, was_re_n, was_wp_n;
+
+  // Array. What was not written since the erase is FFh, whatever the memory holds.
+  reg [7:0] cells[0:BLOCKS*PAGES*BYTES-1];
+  reg written[0:BLOCKS*PAGES-1];
+  integer programs[0:BLOCKS*PAGES-1];
+  integer next_page[0:BLOCKS-1];  // in order
+  reg bad[0:BLOCKS-1];
+  reg [31:0] random;
+
+  // Registers of a page on each plane: the host's, and the array's.
+  reg [7:0] cache_register[0:PLANES*BYTES-1];
+  reg [7:0] data_register[0:PLANES*BYTES-1];
+  wire [2047:0] parameter_page;
+
+  // Commands.
+  reg needs_reset;
+  reg [7:0] opened;  // the command whose addresses and data are expected; FFh for none
+  reg [7:0] address[0:4];
+  integer needed, given;  // address cycles
+  integer plane, column;
+  integer row;  // of the last five cycles of 00h or 80h
+  integer loaded;  // the row that the array has read last
+  integer ahead;  // the row that it is to read next, or NO_ROW for the next page
+  integer answer, source;  // 00h returns to the source
+  integer status_plane;  // of 78h; -1 for all
+  reg programming_data;  // between 80h and its confirmation
+  reg copying;  // a page was read for copyback
+  integer queued[0:PLANES-1];  // rows of 11h, D1h and 32h
+  reg [31:0] feature;  // data of SET FEATURES
+  integer feature_bytes;
+  reg [7:0] drive_strength;
+
+  // Busy. The interface may be ready while the array goes on with a cached program or a read ahead.
+  integer operation;
+  reg interface_busy, array_busy;
+  reg settling;  // tWB after the command: R/B_n and the status do not show it yet
+  reg shown_ready, shown_array_ready;
+  reg [7:0] confirmation;  // the last one of a program, 31h or 3Fh
+  reg waiting;  // it waits for the array
+  integer working[0:PLANES-1];  // rows in the array
+  reg continued;  // the last program was confirmed by 15h: the next one belongs to it
+  reg cache_pending;  // the interface becomes ready before the array
+  reg fail[0:PLANES-1], fail_before[0:PLANES-1];
+  reg [31:0] settle_number, settle_done, array_number, array_done, cache_number, cache_done;
+  integer settle_after, array_after, cache_after;
+  wire [31:0] settle_rings, array_rings, cache_rings;
+
+  // ---------------------------------------------------------------------------------------------- helpers
+
+  task report(input [63:0] name);
+    begin
+      misuses = misuses + 1;
+      misuse = name;
+      reported = 1'b1;
+    end
+  endtask
+
+  task ignore;
+    ignored = ignored + 1;
+  endtask
+
+  // Xorshift: the same numbers in every simulator.
+  task draw;
+    begin
+      random = random ^ (random << 13);
+      random = random ^ (random >> 17);
+      random = random ^ (random << 5);
+    end
+  endtask
+
+  function integer page_of(input integer place);
+    page_of = place % PAGES;
+  endfunction
+
+  function integer block_of(input integer place);
+    block_of = place / PAGES;
+  endfunction
+
+  // The row of three address cycles, or WRONG_ROW.
+  function automatic integer row_of(input [7:0] low, input [7:0] middle, input [7:0] high);  // verilator no_inline_task
+    integer raw, page, block;
+    begin
+      raw = {8'd0, high, middle, low};
+      page = raw % (1 << PAGE_BITS);
+      block = raw / (1 << PAGE_BITS);
+      row_of = page < PAGES && block < BLOCKS ? block * PAGES + page : WRONG_ROW;
+    end
+  endfunction
+
+  function integer plane_of(input integer place);
+    plane_of = place < 0 ? 0 : block_of(place) % PLANES;
+  endfunction
+
+  function [7:0] cell_at(input integer place, input integer at);
+    if (bad[block_of(place)]) cell_at = page_of(place) == 0 && at == PAGE_BYTES ? 8'h00 : 8'hFF;
+    else cell_at = written[place] ? cells[place*BYTES+at] : 8'hFF;
+  endfunction
+
+  function [7:0] status_byte(input integer unused);
+    reg now_failed, failed_before;
+    integer p;
+    begin
+      now_failed = 1'b0;
+      failed_before = 1'b0;
+      // verilator unroll_disable
+      for (p = 0; p < PLANES; p = p + 1)
+        if (status_plane < 0 || status_plane == p) begin
+          now_failed = now_failed | fail[p];
+          failed_before = failed_before | fail_before[p];
+        end
+      // While the next page is programmed, the last result is that of the page before. A bit that is not valid
+      // reads 1: the standard lets it be anything.
+      if (!shown_ready) {failed_before, now_failed} = 2'b11;
+      else if (!shown_array_ready) {failed_before, now_failed} = {now_failed, 1'b1};
+      status_byte = {wp_n, shown_ready, shown_array_ready, 3'b000, failed_before, now_failed};
+      if (unused != 0) status_byte = 8'h00;
+    end
+  endfunction
+
+  // 16 bytes and their complement, again and again.
+  function [7:0] unique_byte(input [4:0] at);
+    unique_byte = ({4'd0, at[3:0]} * 8'd73 + SEED[7:0] * 8'd29 + 8'd17) ^ {8{at[4]}};
+  endfunction
+
+  // The byte that the next read cycle gets.
+  function [7:0] answer_byte(input integer unused);
+    case (answer)
+      STATUS: answer_byte = status_byte(unused);
+      PAGE: answer_byte = column < BYTES ? cache_register[plane*BYTES+column] : 8'hFF;
+      ID:
+        case (column)
+          0: answer_byte = MAKER;
+          1: answer_byte = DEVICE;
+          2: answer_byte = 8'h80;  // one die of SLC; bit 7: programs are cached
+          3: answer_byte = PAGE_BYTES == 2048 ? 8'h95 : 8'h94;
+          4: answer_byte = 8'h02;
+          default: answer_byte = 8'h00;
+        endcase
+      ONFI_ID:
+        case (column)
+          0: answer_byte = "O";
+          1: answer_byte = "N";
+          2: answer_byte = "F";
+          3: answer_byte = "I";
+          default: answer_byte = 8'h00;
+        endcase
+      PARAMETER: answer_byte = column < 768 ? parameter_page[8*(column%256)+:8] : 8'hFF;
+      UNIQUE: answer_byte = column < 512 ? unique_byte(column[4:0]) : 8'hFF;
+      FEATURE: answer_byte = column < 4 ? feature[8*column+:8] : 8'hFF;
+      default: answer_byte = 8'hFF;
+    endcase
+  endfunction
+
+  // ------------------------------------------------------------------------------------------------ array
+
+  // Read a row into the data register, with wrong bits.
+  task sense(input integer place);
+    integer i, p, count, at;
+    begin
+      p = plane_of(place);
+      // verilator unroll_disable
+      for (i = 0; i < BYTES; i = i + 1)
+        data_register[p*BYTES+i] = place < 0 ? 8'hFF : cell_at(place, i);
+      draw;
+      // As many as expected; the fraction at random.
+      count = ({16'd0, wrong_bits} * (8 * BYTES) + {12'd0, random[19:0]} % 1000000) / 1000000;
+      // verilator unroll_disable
+      for (i = 0; i < count; i = i + 1) begin
+        draw;
+        at = {1'b0, random[31:1]} % (8 * BYTES);
+        data_register[p*BYTES+at/8][at%8] = ~data_register[p*BYTES+at/8][at%8];
+      end
+    end
+  endtask
+
+  // Program a row from the data register. A torn program leaves a part of the zeros out.
+  task program_row(input integer place, input torn);
+    integer i, p;
+    reg [7:0] kept;
+    if (place >= 0 && !bad[block_of(place)]) begin
+      p = plane_of(place);
+      // verilator unroll_disable
+      for (i = 0; i < BYTES; i = i + 1) begin
+        if (torn) draw;
+        kept = torn ? random[7:0] & random[15:8] : 8'h00;
+        cells[place*BYTES+i] = cell_at(place, i) & (data_register[p*BYTES+i] | kept);
+      end
+      written[place] = 1'b1;
+    end
+  endtask
+
+  // Erase a block. A torn erase leaves a part of the zeros, and pages that were empty are no longer quite so.
+  task erase_block(input integer place, input torn);
+    integer i, each;
+    if (place >= 0 && !bad[block_of(place)]) begin
+      // verilator unroll_disable
+      for (each = block_of(place) * PAGES; each < (block_of(place) + 1) * PAGES; each = each + 1) begin
+        if (torn) begin
+          // verilator unroll_disable
+          for (i = 0; i < BYTES; i = i + 1) begin
+            draw;
+            cells[each*BYTES+i] = (written[each] ? cells[each*BYTES+i] | random[7:0] : 8'hFF)
+                & ~(random[15:8] & random[23:16] & random[31:24]);
+          end
+          written[each] = 1'b1;
+        end else begin
+          written[each] = 1'b0;
+          programs[each] = 0;
+        end
+      end
+      if (!torn) next_page[block_of(place)] = 0;
+    end
+  endtask
+
+  // The rules for a program of a row: how often, and in which order.
+  task count_program(input integer place);
+    if (place < 0) report("ROW     ");
+    else begin
+      programs[place] = programs[place] + 1;
+      if (programs[place] > NOP) report("NOP     ");
+      if (!FEATURES[ANY_ORDER] && page_of(place) != next_page[block_of(place)]
+          && page_of(place) != next_page[block_of(place)] - 1)
+        report("ORDER   ");
+      if (page_of(place) >= next_page[block_of(place)]) next_page[block_of(place)] = page_of(place) + 1;
+    end
+  endtask
+
+  // The array's operation has ended, or was cut off.
+  task finish_array(input torn);
+    integer p;
+    // verilator unroll_disable
+    for (p = 0; p < PLANES; p = p + 1)
+      if (working[p] != NO_ROW) begin
+        case (operation)
+          READING, READING_AHEAD: if (!torn) sense(working[p]);
+          PROGRAMMING: begin
+            program_row(working[p], torn || fail_program);
+            fail_before[p] = fail[p];
+            fail[p] = fail_program || working[p] < 0 || bad[block_of(at_least_0(working[p]))];
+          end
+          ERASING: begin
+            erase_block(working[p], torn || fail_erase);
+            fail[p] = fail_erase || working[p] < 0 || bad[block_of(at_least_0(working[p]))];
+          end
+          default: ;
+        endcase
+        working[p] = NO_ROW;
+      end
+  endtask
+
+  function integer at_least_0(input integer value);
+    at_least_0 = value < 0 ? 0 : value;
+  endfunction
+
+  task copy_to_data_register;
+    integer i;
+    // verilator unroll_disable
+    for (i = 0; i < PLANES * BYTES; i = i + 1) data_register[i] = cache_register[i];
+  endtask
+
+  task copy_to_cache_register;
+    integer i;
+    // verilator unroll_disable
+    for (i = 0; i < PLANES * BYTES; i = i + 1) cache_register[i] = data_register[i];
+  endtask
+
+  // ------------------------------------------------------------------------------------------------- busy
+
+  // Interface and array are busy, for a time that is divided by SCALE.
+  task begin_operation(input integer kind, input integer duration);
+    begin
+      operation = kind;
+      array_busy = 1'b1;
+      claiming = 1'b1;
+      array_ns = duration / SCALE;
+    end
+  endtask
+
+  // The pages that the host has filled go to the array.
+  task begin_program;
+    integer p;
+    begin
+      copy_to_data_register;
+      // verilator unroll_disable
+      for (p = 0; p < PLANES; p = p + 1) begin
+        if (!continued) fail[p] = 1'b0;
+        working[p] = queued[p];
+        queued[p] = NO_ROW;
+        if (working[p] != NO_ROW) count_program(working[p]);
+      end
+      continued = confirmation == 8'h15;
+      operation = PROGRAMMING;
+      array_busy = 1'b1;
+      array_ns = TPROG_NS / SCALE;
+      if (continued) begin
+        cache_ns = TCBSY_NS / SCALE;
+        array_ns = (TPROG_NS + TCBSY_NS) / SCALE;
+      end
+    end
+  endtask
+
+  // What was read last goes to the host. After 31h, the array reads another row.
+  task hand_over;
+    begin
+      copy_to_cache_register;
+      plane = plane_of(loaded);
+      column = 0;
+      cache_ns = TRCBSY_NS / SCALE;
+      if (confirmation == 8'h31) begin
+        if (ahead == NO_ROW) begin
+          if (page_of(loaded) == PAGES - 1) report("BLOCK   ");  // 31h does not go on to the next block
+          loaded = (loaded + 1) % (BLOCKS * PAGES);
+        end else loaded = ahead;
+        ahead = NO_ROW;
+        working[plane_of(loaded)] = loaded;
+        operation = READING_AHEAD;
+        array_busy = 1'b1;
+        array_ns = (TR_NS + TRCBSY_NS) / SCALE;
+      end
+    end
+  endtask
+
+  // The array's operation has ended.
+  task array_ended;
+    begin
+      array_busy = 1'b0;
+      case (operation)
+        PROGRAMMING, READING_AHEAD:
+          if (waiting) begin
+            waiting = 1'b0;
+            programming = operation == PROGRAMMING;
+            handing_over = operation == READING_AHEAD;
+          end else if (!cache_pending) interface_busy = 1'b0;
+        default: begin
+          if (operation == READING) copy_to_cache_register;
+          if (operation == RESETTING) needs_reset = 1'b0;
+          if (operation == RESETTING) mode = 3'd0;
+          if (operation == SETTING) set_feature;
+          interface_busy = 1'b0;
+        end
+      endcase
+      operation = IDLE;
+    end
+  endtask
+
+  // Alarms for what this step has begun, and what R/B_n and the status show.
+  task end_step;
+    integer settle_ns;
+    begin
+      settle_ns = 0;
+      if (claiming) begin
+        interface_busy = 1'b1;
+        settling = 1'b1;
+        settle_ns = sdr_time(TWB, {29'd0, mode});
+        settle_number = settle_number + 1;
+        settle_after = settle_ns;
+      end
+      if (array_ns >= 0) begin
+        array_number = array_number + 1;
+        array_after = settle_ns + array_ns;
+      end
+      if (cache_ns >= 0) begin
+        cache_pending = 1'b1;
+        cache_number = cache_number + 1;
+        cache_after = settle_ns + cache_ns;
+      end
+      if (!settling) begin
+        shown_ready = ~interface_busy;
+        shown_array_ready = ~array_busy;
+        rb_n = shown_ready;
+      end
+      if (reported) $display("%m: misuse at %0.3f ns: %0s", $realtime, misuse);
+      value = answer_byte(0);
+    end
+  endtask
+
+  task call_off_alarms;
+    begin
+      settle_number = settle_number + 1;
+      settle_after = -1;
+      array_number = array_number + 1;
+      array_after = -1;
+      cache_number = cache_number + 1;
+      cache_after = -1;
+      cache_pending = 1'b0;
+      settling = 1'b0;
+    end
+  endtask
+
+  // ------------------------------------------------------------------------------------------ power, reset
+
+  task power_on;
+    integer p;
+    begin
+      needs_reset = 1'b1;
+      mode = 3'd0;
+      drive_strength = 8'h02;
+      forget_command;
+      // verilator unroll_disable
+      for (p = 0; p < PLANES; p = p + 1) begin
+        fail[p] = 1'b0;
+        fail_before[p] = 1'b0;
+      end
+      interface_busy = 1'b1;
+      array_busy = 1'b1;
+      operation = POWER_UP;
+      array_ns = TPOR_NS / SCALE;
+    end
+  endtask
+
+  task power_off;
+    begin
+      call_off_alarms;
+      operation = IDLE;
+      interface_busy = 1'b0;
+      array_busy = 1'b0;
+      answer = NOTHING;
+    end
+  endtask
+
+  task forget_command;
+    integer p;
+    begin
+      opened = 8'hFF;
+      needed = 0;
+      given = 0;
+      answer = NOTHING;
+      source = NOTHING;
+      status_plane = -1;
+      programming_data = 1'b0;
+      copying = 1'b0;
+      ahead = NO_ROW;
+      continued = 1'b0;
+      waiting = 1'b0;
+      // verilator unroll_disable
+      for (p = 0; p < PLANES; p = p + 1) begin
+        queued[p] = NO_ROW;
+        working[p] = NO_ROW;
+      end
+    end
+  endtask
+
+  task reset;
+    integer p, duration;
+    if (operation == POWER_UP) ignore;
+    else begin
+      call_off_alarms;
+      duration = TRST_NS;
+      if (array_busy && operation == PROGRAMMING) duration = TRST_PROGRAM_NS;
+      if (array_busy && operation == ERASING) duration = TRST_ERASE_NS;
+      if (needs_reset) duration = TRST_FIRST_NS;
+      forget_command;
+      // verilator unroll_disable
+      for (p = 0; p < PLANES; p = p + 1) begin
+        fail[p] = 1'b0;
+        fail_before[p] = 1'b0;
+      end
+      begin_operation(RESETTING, duration);
+    end
+  endtask
+
+  // --------------------------------------------------------------------------------------------- commands
+
+  task set_feature;
+    case (address[0])
+      8'h01:
+        if ({24'd0, feature[7:0]} <= MAX_MODE) mode = feature[2:0];
+        else report("FEATURE ");
+      8'h10: drive_strength = {6'd0, feature[1:0]};
+      default: ;  // a feature that the part does not have: no effect
+    endcase
+  endtask
+
+  task clear_cache_register;
+    integer i;
+    // verilator unroll_disable
+    for (i = 0; i < PLANES * BYTES; i = i + 1) cache_register[i] = 8'hFF;
+  endtask
+
+  // Two planes are to have the same page.
+  task enqueue(input integer place);
+    integer p;
+    begin
+      p = plane_of(place);
+      if (queued[p] != NO_ROW || PLANES == 2 && queued[PLANES-1-p] >= 0
+          && page_of(queued[PLANES-1-p]) != page_of(at_least_0(place)))
+        report("PLANE   ");
+      queued[p] = place;
+    end
+  endtask
+
+  task confirm_program(input [7:0] command);
+    if (!programming_data || given < needed) ignore;
+    else begin
+      programming_data = 1'b0;
+      opened = 8'hFF;
+      if (!wp_n) forget_command;  // nothing happens, and the status says WP_n
+      else begin
+        enqueue(row);
+        copying = 1'b0;
+        status_plane = -1;
+        confirmation = command;
+        if (command == 8'h11) begin_operation(OTHER, TDBSY_NS);
+        else begin
+          claiming = 1'b1;
+          waiting = array_busy;
+          programming = ~array_busy;
+        end
+      end
+    end
+  endtask
+
+  task confirm_erase(input [7:0] command);
+    integer p;
+    if (opened != 8'h60 || given < needed) ignore;
+    else begin
+      opened = 8'hFF;
+      if (!wp_n) forget_command;
+      else begin
+        row = row_of(address[0], address[1], address[2]);
+        if (row < 0) report("ROW     ");
+        enqueue(row - page_of(at_least_0(row)));
+        continued = 1'b0;
+        status_plane = -1;
+        if (command == 8'hD1) begin_operation(OTHER, TDBSY_NS);
+        else begin
+          // verilator unroll_disable
+          for (p = 0; p < PLANES; p = p + 1) begin
+            fail[p] = 1'b0;
+            fail_before[p] = 1'b0;
+            working[p] = queued[p];
+            queued[p] = NO_ROW;
+          end
+          begin_operation(ERASING, TBERS_NS);
+        end
+      end
+    end
+  endtask
+
+  task confirm_read(input [7:0] command);
+    integer p;
+    if (opened != 8'h00 || given < needed) ignore;
+    else begin
+      opened = 8'hFF;
+      if (row < 0) report("ROW     ");
+      enqueue(row);
+      loaded = at_least_0(row);
+      column = column_of(0);
+      status_plane = -1;
+      copying = command == 8'h35;
+      continued = 1'b0;
+      answer = PAGE;
+      source = PAGE;
+      if (command == 8'h32) begin_operation(OTHER, TDBSY_NS);
+      else begin
+        // verilator unroll_disable
+        for (p = 0; p < PLANES; p = p + 1) begin
+          fail[p] = 1'b0;
+          fail_before[p] = 1'b0;
+          working[p] = queued[p];
+          queued[p] = NO_ROW;
+        end
+        begin_operation(READING, TR_NS);
+      end
+    end
+  endtask
+
+  // 31h and 3Fh, after a read. 31h may have an address: the next row to read.
+  task continue_read(input [7:0] command);
+    begin
+      if (opened == 8'h00 && given == needed && command == 8'h31) begin
+        if (row < 0) report("ROW     ");
+        ahead = at_least_0(row);
+      end
+      opened = 8'hFF;
+      answer = PAGE;
+      confirmation = command;
+      claiming = 1'b1;
+      waiting = array_busy;
+      handing_over = ~array_busy;
+    end
+  endtask
+
+  function integer column_of(input integer first);
+    column_of = {16'd0, address[first+1], address[first]};
+  endfunction
+
+  // Whether the part takes a command while its array goes on behind a ready interface.
+  function allowed_beside_array(input [7:0] command);
+    case (command)
+      8'h00, 8'h05, 8'h06, 8'h31, 8'h3F, 8'hE0: allowed_beside_array = operation == READING_AHEAD;
+      8'h80, 8'h85, 8'h10, 8'h15, 8'h11: allowed_beside_array = operation == PROGRAMMING;
+      default: allowed_beside_array = 1'b0;
+    endcase
+  endfunction
+
+  // Whether the part has a command, by its declarations.
+  function has(input [7:0] command);
+    case (command)
+      8'h00, 8'h05, 8'h10, 8'h30, 8'h60, 8'h80, 8'h85, 8'h90, 8'hD0, 8'hE0, 8'hEC: has = 1'b1;
+      8'h06: has = OPTIONAL[COLUMN_ENHANCED];
+      8'h11, 8'hD1: has = FEATURES[TWO_PLANES];
+      8'h15: has = OPTIONAL[CACHE_PROGRAM];
+      8'h31, 8'h3F: has = OPTIONAL[CACHE_READ];
+      8'h32: has = FEATURES[TWO_PLANE_READS];
+      8'h35: has = OPTIONAL[COPYBACK];
+      8'hED: has = OPTIONAL[UNIQUE_ID];
+      8'hEE, 8'hEF: has = OPTIONAL[SET_GET_FEATURES];
+      default: has = 1'b0;
+    endcase
+  endfunction
+
+  // The address cycles that follow a command.
+  function integer cycles_after(input [7:0] command);
+    case (command)
+      8'h00, 8'h06, 8'h80: cycles_after = 5;
+      8'h60, 8'h78: cycles_after = 3;
+      8'h05: cycles_after = 2;
+      8'h85: cycles_after = programming_data ? 2 : 5;
+      default: cycles_after = 1;
+    endcase
+  endfunction
+
+  task take_command(input [7:0] command);
+    if (command == 8'hFF) reset;
+    else if (needs_reset && operation != RESETTING || operation == RESETTING && command == 8'h78) ignore;
+    else if (command == 8'h70) begin
+      answer = STATUS;
+      status_plane = -1;
+    end else if (command == 8'h78 && OPTIONAL[STATUS_ENHANCED]) open(command);
+    else if (interface_busy || !has(command)) ignore;
+    else if (array_busy && !allowed_beside_array(command)) begin
+      ignore;
+      report("CACHE   ");
+    end else
+      case (command)
+        8'h10, 8'h11, 8'h15: confirm_program(command);
+        8'hD0, 8'hD1: confirm_erase(command);
+        8'h30, 8'h32, 8'h35: confirm_read(command);
+        8'h31, 8'h3F:
+          if (answer == PAGE || source == PAGE && answer == STATUS) continue_read(command);
+          else ignore;
+        8'hE0:
+          if (given < needed || opened != 8'h05 && opened != 8'h06) ignore;
+          else begin
+            if (opened == 8'h06) plane = plane_of(row_of(address[2], address[3], address[4]));
+            column = column_of(0);
+            if (source == PAGE && column >= BYTES) report("COLUMN  ");
+            opened = 8'hFF;
+            answer = source;
+          end
+        8'h85:
+          if (programming_data && given == needed || copying) open(command);
+          else ignore;
+        default: open(command);
+      endcase
+  endtask
+
+  task open(input [7:0] command);
+    begin
+      opened = command;
+      needed = cycles_after(command);
+      given = 0;
+      if (command == 8'h00) answer = source;
+      if (command == 8'h80) begin
+        copying = 1'b0;
+        if (queued[0] == NO_ROW && queued[PLANES-1] == NO_ROW) clear_cache_register;
+      end
+      programming_data = command == 8'h80 || command == 8'h85;
+    end
+  endtask
+
+  task take_address(input [7:0] value);
+    if (given >= needed || opened == 8'hFF || interface_busy && opened != 8'h78) ignore;
+    else begin
+      address[given] = value;
+      given = given + 1;
+      if (given == needed) addresses_complete;
+    end
+  endtask
+
+  task addresses_complete;
+    begin
+      case (opened)
+        8'h00: begin
+          row = row_of(address[2], address[3], address[4]);
+          plane = plane_of(row);
+        end
+        8'h80, 8'h85: begin
+          column = column_of(0);
+          if (column >= BYTES) report("COLUMN  ");
+          if (needed == 5) begin
+            row = row_of(address[2], address[3], address[4]);
+            plane = plane_of(row);
+          end
+        end
+        8'h78: begin
+          status_plane = plane_of(row_of(address[0], address[1], address[2]));
+          answer = STATUS;
+          opened = 8'hFF;
+        end
+        8'h90: begin
+          answer = address[0] == 8'h00 ? ID : address[0] == 8'h20 ? ONFI_ID : NOTHING;
+          column = 0;
+        end
+        8'hEC, 8'hED:
+          if (address[0] == 8'h00) begin
+            answer = opened == 8'hEC ? PARAMETER : UNIQUE;
+            source = answer;
+            column = 0;
+            begin_operation(OTHER, TR_NS);
+          end else ignore;
+        8'hEE: begin
+          feature = address[0] == 8'h01 ? {29'd0, mode} : address[0] == 8'h10 ? {24'd0, drive_strength} : 32'd0;
+          answer = FEATURE;
+          source = FEATURE;
+          column = 0;
+          begin_operation(OTHER, TFEAT_NS);
+        end
+        8'hEF: feature_bytes = 0;
+        default: ;
+      endcase
+    end
+  endtask
+
+  task take_data(input [7:0] value);
+    if (interface_busy || given < needed) ignore;
+    else if (programming_data && (opened == 8'h80 || opened == 8'h85)) begin
+      if (column < BYTES) cache_register[plane*BYTES+column] = value;
+      else report("COLUMN  ");
+      column = column + 1;
+    end else if (opened == 8'hEF && feature_bytes < 4) begin
+      feature[8*feature_bytes+:8] = value;
+      feature_bytes = feature_bytes + 1;
+      if (feature_bytes == 4) begin
+        opened = 8'hFF;
+        begin_operation(SETTING, TFEAT_NS);
+      end
+    end else ignore;
+  endtask
+
+  // ------------------------------------------------------------------------------------------------- advance
+
+  wire readable = power & ~ce_n & ~cle & ~ale & ((answer == STATUS) | (answer != NOTHING) & ~interface_busy);
+  reg [7:0] value;
+
+  // What a step does. Large tasks are called at one place each, as Verilator writes them out at every place.
+  reg programming, handing_over;  // the array goes on with `confirmation`
+  reg claiming;  // the interface becomes busy; R/B_n and the status show it after tWB
+  integer array_ns, cache_ns;  // when the array and the cache will be ready; -1: nothing has begun
+  reg reported;
+
+  task advance;
+    reg ended, written_cycle, cut;
+    begin
+      programming = 1'b0;
+      handing_over = 1'b0;
+      claiming = 1'b0;
+      array_ns = -1;
+      cache_ns = -1;
+      reported = 1'b0;
+      ended = array_rings != array_done;
+      array_done = array_rings;
+      written_cycle = power && was_power && !ce_n && we_n && !was_we_n;
+      cut = !power || written_cycle && cle && !ale && io_i == 8'hFF && operation != POWER_UP;
+      if (array_busy && (ended || cut)) finish_array(!ended);
+      if (power !== was_power) begin
+        if (power === 1'b1) power_on;
+        else power_off;
+      end
+      if (power === 1'b1) begin
+        if (settle_rings != settle_done) begin
+          settle_done = settle_rings;
+          settling = 1'b0;
+        end
+        if (ended) array_ended;
+        if (cache_rings != cache_done) begin
+          cache_done = cache_rings;
+          cache_pending = 1'b0;
+          interface_busy = 1'b0;
+        end
+        if (wp_n !== was_wp_n && array_busy && (operation == PROGRAMMING || operation == ERASING))
+          report("WP_n    ");
+        if (written_cycle) begin
+          if (cle && ale) begin
+            ignore;
+            report("CLE+ALE ");
+          end else if (cle) take_command(io_i);
+          else if (ale) take_address(io_i);
+          else take_data(io_i);
+        end
+        if (!ce_n) begin
+          if (!re_n && was_re_n && !readable) ignore;
+          if (re_n && !was_re_n && readable && answer != STATUS) begin
+            if (answer == PAGE && column >= BYTES) report("COLUMN  ");
+            column = column + 1;
+          end
+        end
+        if (programming) begin_program;
+        if (handing_over) hand_over;
+      end
+      end_step;
+      was_power = power;
+      was_we_n = we_n;
+      was_re_n = re_n;
+      was_wp_n = wp_n;
+    end
+  endtask
+
+  task make_array;
+    integer i, left;
+    begin
+      random = SEED * 32'h9E3779B1 + 32'h7F4A7C15;
+      // verilator unroll_disable
+      for (i = 0; i < BLOCKS * PAGES; i = i + 1) begin
+        written[i] = 1'b0;
+        programs[i] = 0;
+      end
+      // verilator unroll_disable
+      for (i = 0; i < BLOCKS; i = i + 1) begin
+        next_page[i] = 0;
+        bad[i] = 1'b0;
+      end
+      left = BAD_BLOCKS;
+      while (left > 0) begin
+        draw;
+        i = 1 + {1'b0, random[31:1]} % (BLOCKS - 1);
+        if (!bad[i]) begin
+          bad[i] = 1'b1;
+          left = left - 1;
+        end
+      end
+    end
+  endtask
+
+  initial begin
+    misuses = 0;
+    misuse = "        ";
+    ignored = 0;
+    mode = 3'd0;
+    rb_n = 1'b1;
+    settle_number = 0;
+    settle_after = -1;
+    array_after = -1;
+    cache_after = -1;
+    settle_done = 0;
+    array_number = 0;
+    array_done = 0;
+    cache_number = 0;
+    cache_done = 0;
+    was_power = 1'b0;
+    was_we_n = 1'b1;
+    was_re_n = 1'b1;
+    was_wp_n = 1'b1;
+    plane = 0;
+    column = 0;
+    row = 0;
+    loaded = 0;
+    feature = 32'd0;
+    feature_bytes = 0;
+    operation = IDLE;
+    interface_busy = 1'b0;
+    array_busy = 1'b0;
+    settling = 1'b0;
+    cache_pending = 1'b0;
+    drive_strength = 8'h02;
+    needs_reset = 1'b1;
+    forget_command;
+    make_array;
+    shown_ready = 1'b1;
+    shown_array_ready = 1'b1;
+    confirmation = 8'hFF;
+    value = 8'hFF;
+  end
+
+  always begin
+    @(power or ce_n or we_n or re_n or wp_n or settle_rings or array_rings or cache_rings);
+    advance;
+  end
+
+  // --------------------------------------------------------------------------------------- other modules
+
+  sdr_output output_stage (
+      .power(power), .enable(readable), .live(readable && answer == STATUS), .value(value), .mode(mode),
+      .ce_n(ce_n), .re_n(re_n), .io_o(io_o), .io_oe(io_oe)
+  );
+
+  sdr_alarm settle_alarm (.number(settle_number), .after_ns(settle_after), .rings(settle_rings));
+  sdr_alarm array_alarm (.number(array_number), .after_ns(array_after), .rings(array_rings));
+  sdr_alarm cache_alarm (.number(cache_number), .after_ns(cache_after), .rings(cache_rings));
+
+  sdr_checks #(.TADL_NS(TADL_NS), .TCCS_NS(TCCS_NS)) checks (
+      .power(power), .mode(mode), .settling(settling), .driving(io_oe), .ce_n(ce_n), .cle(cle), .ale(ale),
+      .we_n(we_n), .re_n(re_n), .wp_n(wp_n), .io_i(io_i), .rb_n(rb_n), .violations(violations),
+      .violation(violation)
+  );
+
+  sdr_parameter_page #(
+      .PAGE_BYTES(PAGE_BYTES), .SPARE_BYTES(SPARE_BYTES), .PAGES(PAGES), .BLOCKS(BLOCKS), .PLANES(PLANES),
+      .OPTIONAL(OPTIONAL), .FEATURES(FEATURES), .REVISION(REVISION), .NOP(NOP), .BAD_BLOCKS(BAD_BLOCKS),
+      .MAX_MODE(MAX_MODE), .TCCS_NS(TCCS_NS), .MAKER(MAKER)
+  ) page (.bytes(parameter_page));
+endmodule
