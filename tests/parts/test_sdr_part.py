@@ -14,7 +14,7 @@ BUS = [*PART, HERE / "sdr" / "sdr_bus.sv"]
 
 
 def run(bench: str, simulator: Simulator, seed: int, **options):
-    run_bench(BUS, "sdr_bus", HERE / bench, simulator=simulator, seed=seed, delays=True, **options)
+    return run_bench(BUS, "sdr_bus", HERE / bench, simulator=simulator, seed=seed, delays=True, **options)
 
 
 def test_times(simulator, seed):
@@ -25,6 +25,19 @@ def test_times(simulator, seed):
 def test_commands(simulator, seed, part, request):
     operations = max(60, request.config.getoption("--long"))
     run("sdr_part_bench.py", simulator, seed, test_filter=part, parameters={"operations": operations})
+
+
+def test_storms(seed, request):
+    """Random cycles on each part, with the same answers in all simulators."""
+    actions = max(300, request.config.getoption("--long"))
+    digests = {}
+    for simulator in filter(lambda each: each.available, Simulator):
+        report = run("sdr_storm_bench.py", simulator, seed, parameters={"actions": actions})
+        digests[simulator] = sorted(
+            file.read_text(encoding="ascii") for file in report.folder.glob("*.digest")
+        )
+        assert len(digests[simulator]) == 2
+    assert len(set(map(tuple, digests.values()))) == 1, digests
 
 
 def test_no_simulator_warns(simulator):

@@ -479,6 +479,11 @@ module sdr_part #(
       drive_strength = 8'h02;
       forget_command;
       // verilator unroll_disable
+      for (p = 0; p < PLANES * BYTES; p = p + 1) begin
+        cache_register[p] = 8'h00;
+        data_register[p] = 8'h00;
+      end
+      // verilator unroll_disable
       for (p = 0; p < PLANES; p = p + 1) begin
         fail[p] = 1'b0;
         fail_before[p] = 1'b0;
