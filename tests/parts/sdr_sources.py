@@ -4,5 +4,5 @@ from pathlib import Path
 
 PART = [
     Path(__file__).parent / "sdr" / f"sdr_{name}.sv"
-    for name in ("times", "alarm", "checks", "output", "parameter_page", "part")
+    for name in ("times", "alarm", "checks", "output", "parameter_page", "array", "part")
 ]

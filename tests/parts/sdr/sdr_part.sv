@@ -81,17 +81,8 @@ module sdr_part #(
 
   reg was_power, was_we_n, was_re_n, was_wp_n;
 
-  // Array. What was not written since the erase is FFh, whatever the memory holds.
-  reg [7:0] cells[0:BLOCKS*PAGES*BYTES-1];
-  reg written[0:BLOCKS*PAGES-1];
-  integer programs[0:BLOCKS*PAGES-1];
-  integer next_page[0:BLOCKS-1];  // in order
-  reg bad[0:BLOCKS-1];
-  reg [31:0] random;
-
-  // Registers of a page on each plane: the host's, and the array's.
+  // A page on each plane for the host. The array has a register of its own.
   reg [7:0] cache_register[0:PLANES*BYTES-1];
-  reg [7:0] data_register[0:PLANES*BYTES-1];
   wire [2047:0] parameter_page;
 
   // Commands.
@@ -141,23 +132,6 @@ module sdr_part #(
     ignored = ignored + 1;
   endtask
 
-  // Xorshift: the same numbers in every simulator.
-  task draw;
-    begin
-      random = random ^ (random << 13);
-      random = random ^ (random >> 17);
-      random = random ^ (random << 5);
-    end
-  endtask
-
-  function integer page_of(input integer place);
-    page_of = place % PAGES;
-  endfunction
-
-  function integer block_of(input integer place);
-    block_of = place / PAGES;
-  endfunction
-
   // The row of three address cycles, or WRONG_ROW.
   function automatic integer row_of(input [7:0] low, input [7:0] middle, input [7:0] high);  // verilator no_inline_task
     integer raw, page, block;
@@ -167,15 +141,6 @@ module sdr_part #(
       block = raw / (1 << PAGE_BITS);
       row_of = page < PAGES && block < BLOCKS ? block * PAGES + page : WRONG_ROW;
     end
-  endfunction
-
-  function integer plane_of(input integer place);
-    plane_of = place < 0 ? 0 : block_of(place) % PLANES;
-  endfunction
-
-  function [7:0] cell_at(input integer place, input integer at);
-    if (bad[block_of(place)]) cell_at = page_of(place) == 0 && at == PAGE_BYTES ? 8'h00 : 8'hFF;
-    else cell_at = written[place] ? cells[place*BYTES+at] : 8'hFF;
   endfunction
 
   function [7:0] status_byte(input integer unused);
@@ -235,78 +200,6 @@ module sdr_part #(
 
   // ------------------------------------------------------------------------------------------------ array
 
-  // Read a row into the data register, with wrong bits.
-  task sense(input integer place);
-    integer i, p, count, at;
-    begin
-      p = plane_of(place);
-      // verilator unroll_disable
-      for (i = 0; i < BYTES; i = i + 1)
-        data_register[p*BYTES+i] = place < 0 ? 8'hFF : cell_at(place, i);
-      draw;
-      // As many as expected; the fraction at random.
-      count = ({16'd0, wrong_bits} * (8 * BYTES) + {12'd0, random[19:0]} % 1000000) / 1000000;
-      // verilator unroll_disable
-      for (i = 0; i < count; i = i + 1) begin
-        draw;
-        at = {1'b0, random[31:1]} % (8 * BYTES);
-        data_register[p*BYTES+at/8][at%8] = ~data_register[p*BYTES+at/8][at%8];
-      end
-    end
-  endtask
-
-  // Program a row from the data register. A torn program leaves a part of the zeros out.
-  task program_row(input integer place, input torn);
-    integer i, p;
-    reg [7:0] kept;
-    if (place >= 0 && !bad[block_of(place)]) begin
-      p = plane_of(place);
-      // verilator unroll_disable
-      for (i = 0; i < BYTES; i = i + 1) begin
-        if (torn) draw;
-        kept = torn ? random[7:0] & random[15:8] : 8'h00;
-        cells[place*BYTES+i] = cell_at(place, i) & (data_register[p*BYTES+i] | kept);
-      end
-      written[place] = 1'b1;
-    end
-  endtask
-
-  // Erase a block. A torn erase leaves a part of the zeros, and pages that were empty are no longer quite so.
-  task erase_block(input integer place, input torn);
-    integer i, each;
-    if (place >= 0 && !bad[block_of(place)]) begin
-      // verilator unroll_disable
-      for (each = block_of(place) * PAGES; each < (block_of(place) + 1) * PAGES; each = each + 1) begin
-        if (torn) begin
-          // verilator unroll_disable
-          for (i = 0; i < BYTES; i = i + 1) begin
-            draw;
-            cells[each*BYTES+i] = (written[each] ? cells[each*BYTES+i] | random[7:0] : 8'hFF)
-                & ~(random[15:8] & random[23:16] & random[31:24]);
-          end
-          written[each] = 1'b1;
-        end else begin
-          written[each] = 1'b0;
-          programs[each] = 0;
-        end
-      end
-      if (!torn) next_page[block_of(place)] = 0;
-    end
-  endtask
-
-  // The rules for a program of a row: how often, and in which order.
-  task count_program(input integer place);
-    if (place < 0) report("ROW     ");
-    else begin
-      programs[place] = programs[place] + 1;
-      if (programs[place] > NOP) report("NOP     ");
-      if (!FEATURES[ANY_ORDER] && page_of(place) != next_page[block_of(place)]
-          && page_of(place) != next_page[block_of(place)] - 1)
-        report("ORDER   ");
-      if (page_of(place) >= next_page[block_of(place)]) next_page[block_of(place)] = page_of(place) + 1;
-    end
-  endtask
-
   // The array's operation has ended, or was cut off.
   task finish_array(input torn);
     integer p;
@@ -314,15 +207,15 @@ module sdr_part #(
     for (p = 0; p < PLANES; p = p + 1)
       if (working[p] != NO_ROW) begin
         case (operation)
-          READING, READING_AHEAD: if (!torn) sense(working[p]);
+          READING, READING_AHEAD: if (!torn) array.sense(working[p], wrong_bits);
           PROGRAMMING: begin
-            program_row(working[p], torn || fail_program);
+            array.program_row(working[p], torn || fail_program);
             fail_before[p] = fail[p];
-            fail[p] = fail_program || working[p] < 0 || bad[block_of(at_least_0(working[p]))];
+            fail[p] = fail_program || array.fails(working[p]);
           end
           ERASING: begin
-            erase_block(working[p], torn || fail_erase);
-            fail[p] = fail_erase || working[p] < 0 || bad[block_of(at_least_0(working[p]))];
+            array.erase_block(working[p], torn || fail_erase);
+            fail[p] = fail_erase || array.fails(working[p]);
           end
           default: ;
         endcase
@@ -337,13 +230,13 @@ module sdr_part #(
   task copy_to_data_register;
     integer i;
     // verilator unroll_disable
-    for (i = 0; i < PLANES * BYTES; i = i + 1) data_register[i] = cache_register[i];
+    for (i = 0; i < PLANES * BYTES; i = i + 1) array.register[i] = cache_register[i];
   endtask
 
   task copy_to_cache_register;
     integer i;
     // verilator unroll_disable
-    for (i = 0; i < PLANES * BYTES; i = i + 1) cache_register[i] = data_register[i];
+    for (i = 0; i < PLANES * BYTES; i = i + 1) cache_register[i] = array.register[i];
   endtask
 
   // ------------------------------------------------------------------------------------------------- busy
@@ -368,7 +261,12 @@ module sdr_part #(
         if (!continued) fail[p] = 1'b0;
         working[p] = queued[p];
         queued[p] = NO_ROW;
-        if (working[p] != NO_ROW) count_program(working[p]);
+        if (working[p] != NO_ROW) begin
+          array.count_program(working[p]);
+          if (working[p] < 0) report("ROW     ");
+          if (array.too_often) report("NOP     ");
+          if (array.out_of_order && !FEATURES[ANY_ORDER]) report("ORDER   ");
+        end
       end
       continued = confirmation == 8'h15;
       operation = PROGRAMMING;
@@ -385,16 +283,16 @@ module sdr_part #(
   task hand_over;
     begin
       copy_to_cache_register;
-      plane = plane_of(loaded);
+      plane = array.plane_of(loaded);
       column = 0;
       cache_ns = TRCBSY_NS / SCALE;
       if (confirmation == 8'h31) begin
         if (ahead == NO_ROW) begin
-          if (page_of(loaded) == PAGES - 1) report("BLOCK   ");  // 31h does not go on to the next block
+          if (array.page_of(loaded) == PAGES - 1) report("BLOCK   ");  // 31h does not go on to the next block
           loaded = (loaded + 1) % (BLOCKS * PAGES);
         end else loaded = ahead;
         ahead = NO_ROW;
-        working[plane_of(loaded)] = loaded;
+        working[array.plane_of(loaded)] = loaded;
         operation = READING_AHEAD;
         array_busy = 1'b1;
         array_ns = (TR_NS + TRCBSY_NS) / SCALE;
@@ -481,7 +379,7 @@ module sdr_part #(
       // verilator unroll_disable
       for (p = 0; p < PLANES * BYTES; p = p + 1) begin
         cache_register[p] = 8'h00;
-        data_register[p] = 8'h00;
+        array.register[p] = 8'h00;
       end
       // verilator unroll_disable
       for (p = 0; p < PLANES; p = p + 1) begin
@@ -568,9 +466,9 @@ module sdr_part #(
   task enqueue(input integer place);
     integer p;
     begin
-      p = plane_of(place);
+      p = array.plane_of(place);
       if (queued[p] != NO_ROW || PLANES == 2 && queued[PLANES-1-p] >= 0
-          && page_of(queued[PLANES-1-p]) != page_of(at_least_0(place)))
+          && array.page_of(queued[PLANES-1-p]) != array.page_of(at_least_0(place)))
         report("PLANE   ");
       queued[p] = place;
     end
@@ -606,7 +504,7 @@ module sdr_part #(
       else begin
         row = row_of(address[0], address[1], address[2]);
         if (row < 0) report("ROW     ");
-        enqueue(row - page_of(at_least_0(row)));
+        enqueue(row - array.page_of(at_least_0(row)));
         continued = 1'b0;
         status_plane = -1;
         if (command == 8'hD1) begin_operation(OTHER, TDBSY_NS);
@@ -730,7 +628,7 @@ module sdr_part #(
         8'hE0:
           if (given < needed || opened != 8'h05 && opened != 8'h06) ignore;
           else begin
-            if (opened == 8'h06) plane = plane_of(row_of(address[2], address[3], address[4]));
+            if (opened == 8'h06) plane = array.plane_of(row_of(address[2], address[3], address[4]));
             column = column_of(0);
             if (source == PAGE && column >= BYTES) report("COLUMN  ");
             opened = 8'hFF;
@@ -771,18 +669,18 @@ module sdr_part #(
       case (opened)
         8'h00: begin
           row = row_of(address[2], address[3], address[4]);
-          plane = plane_of(row);
+          plane = array.plane_of(row);
         end
         8'h80, 8'h85: begin
           column = column_of(0);
           if (column >= BYTES) report("COLUMN  ");
           if (needed == 5) begin
             row = row_of(address[2], address[3], address[4]);
-            plane = plane_of(row);
+            plane = array.plane_of(row);
           end
         end
         8'h78: begin
-          status_plane = plane_of(row_of(address[0], address[1], address[2]));
+          status_plane = array.plane_of(row_of(address[0], address[1], address[2]));
           answer = STATUS;
           opened = 8'hFF;
         end
@@ -894,32 +792,6 @@ module sdr_part #(
     end
   endtask
 
-  task make_array;
-    integer i, left;
-    begin
-      random = SEED * 32'h9E3779B1 + 32'h7F4A7C15;
-      // verilator unroll_disable
-      for (i = 0; i < BLOCKS * PAGES; i = i + 1) begin
-        written[i] = 1'b0;
-        programs[i] = 0;
-      end
-      // verilator unroll_disable
-      for (i = 0; i < BLOCKS; i = i + 1) begin
-        next_page[i] = 0;
-        bad[i] = 1'b0;
-      end
-      left = BAD_BLOCKS;
-      while (left > 0) begin
-        draw;
-        i = 1 + {1'b0, random[31:1]} % (BLOCKS - 1);
-        if (!bad[i]) begin
-          bad[i] = 1'b1;
-          left = left - 1;
-        end
-      end
-    end
-  endtask
-
   initial begin
     misuses = 0;
     misuse = "        ";
@@ -953,7 +825,6 @@ module sdr_part #(
     drive_strength = 8'h02;
     needs_reset = 1'b1;
     forget_command;
-    make_array;
     shown_ready = 1'b1;
     shown_array_ready = 1'b1;
     confirmation = 8'hFF;
@@ -966,6 +837,11 @@ module sdr_part #(
   end
 
   // --------------------------------------------------------------------------------------- other modules
+
+  sdr_array #(
+      .PAGE_BYTES(PAGE_BYTES), .BYTES(BYTES), .PAGES(PAGES), .BLOCKS(BLOCKS), .PLANES(PLANES), .NOP(NOP),
+      .BAD_BLOCKS(BAD_BLOCKS), .SEED(SEED)
+  ) array ();
 
   sdr_output output_stage (
       .power(power), .enable(readable), .live(readable && answer == STATUS), .value(value), .mode(mode),
