@@ -214,7 +214,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_REGISTER_ZONES 0x34 /* zones open at most 15:0 and active at most 31:16, per stream */
 #define FLASHTRAIN_REGISTER_SEQUENCE 0x38 /* read only: `sequence` of the next allocation of a physical zone (`spec.identity`) */
 #define FLASHTRAIN_REGISTER_TIME 0x3c /* seconds: what was written last, and those since in which the controller was enabled */
-#define FLASHTRAIN_REGISTER_CHANNEL_SELECT 0x3f0 /* the channel whose counters appear in the channel window */
+#define FLASHTRAIN_REGISTER_NAND_PAUSE_LOW 0x300 /* bit per channel, 0 to 31: pause its engine ("The command port") */
+#define FLASHTRAIN_REGISTER_NAND_PAUSE_HIGH 0x304 /* the same, channels 32 to 63 */
+#define FLASHTRAIN_REGISTER_NAND_MODE 0x308 /* SDR timing mode of the cycles from now on, 0 to 5 */
+#define FLASHTRAIN_REGISTER_NAND_CYCLE 0x30c /* write only: a cycle on the pins of the channel in CHANNEL_SELECT */
+#define FLASHTRAIN_REGISTER_NAND_STATE 0x310 /* read only: of that channel */
+#define FLASHTRAIN_REGISTER_CHANNEL_SELECT 0x3f0 /* the channel of the channel window and of the command port */
 #define FLASHTRAIN_REGISTER_ZONE_SELECT 0x3f4 /* the physical zone that ZONE_WEAR is of */
 #define FLASHTRAIN_REGISTER_ZONE_WEAR 0x3f8 /* its erases */
 
@@ -243,6 +248,13 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STREAM_REGISTER_ZONES 0x00 /* first zone 15:0, number of zones 31:16 */
 #define FLASHTRAIN_STREAM_REGISTER_ATTRIBUTES 0x04 /* StreamAttributes */
 #define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only: resets of all zones at once, by either command */
+
+/* Kinds of cycles of the command port. */
+#define FLASHTRAIN_CYCLE_KIND_COMMAND 0x00 /* the byte with CLE */
+#define FLASHTRAIN_CYCLE_KIND_ADDRESS 0x01 /* the byte with ALE */
+#define FLASHTRAIN_CYCLE_KIND_DATA_IN 0x02 /* the byte to the chip */
+#define FLASHTRAIN_CYCLE_KIND_DATA_OUT 0x03 /* a byte from the chip, to NAND_STATE */
+#define FLASHTRAIN_CYCLE_KIND_LOOK 0x04 /* no cycle: R/B# of each die, a bit each, to NAND_STATE; 1 is ready. It waits for tWB */
 
 /* Counters of the front end, of cycles unless said. Latencies run from a command's acceptance to its answer. */
 #define FLASHTRAIN_COUNTER_CYCLES 0x00
@@ -459,6 +471,16 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STREAM_ATTRIBUTES_RETENTION 8, 2
 #define FLASHTRAIN_STREAM_ATTRIBUTES_REFUSES 10, 1 /* data that are past their class */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_CODEC 12, 4
+
+/* Fields of NAND_CYCLE: one asynchronous cycle on the pins of a channel. */
+#define FLASHTRAIN_NAND_CYCLE_BYTE 0, 8
+#define FLASHTRAIN_NAND_CYCLE_DIE 8, 3 /* within the channel */
+#define FLASHTRAIN_NAND_CYCLE_KIND 12, 3 /* CycleKind */
+
+/* Fields of NAND_STATE. */
+#define FLASHTRAIN_NAND_STATE_BYTE 0, 8 /* what the last DATA_OUT or LOOK has read */
+#define FLASHTRAIN_NAND_STATE_BUSY 8, 1 /* a cycle is under way: no other is taken, and no change of NAND_PAUSE */
+#define FLASHTRAIN_NAND_STATE_PAUSED 9, 1 /* the engine has ended what it had begun on the bus: cycles are taken */
 
 /* Formats and constants of an optimizer step, in the first bytes of a LOAD_CONSTANTS page. */
 #define FLASHTRAIN_UPDATE_HEADER_BYTES 64

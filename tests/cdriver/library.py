@@ -118,9 +118,18 @@ class BadBlock(c.Structure):
     ]
 
 
+class CommandPort(c.Structure):
+    _fields_ = [
+        ("platform", c.c_void_p),
+        *((name, c.c_uint32) for name in ("channels", "dies", "polls")),
+        *((name, c.c_uint8) for name in ("channel", "die")),
+        *((name, c.c_bool) for name in ("enabled_here", "open")),
+    ]
+
+
 TYPES = (
     None, Platform, Stream, Config, Info, Requirements, Request, Zone, Step, Tile, Statistics, Entry, Commit,
-    Recovered, BadBlock,
+    Recovered, BadBlock, CommandPort,
 )  # fmt: skip
 """In the order of `shim_size`; the device has no type here."""
 
@@ -161,6 +170,16 @@ FUNCTIONS = {
     "ft_pin": [*_DATA, c.c_bool],
     "ft_annotate": [_P, _U8, _P, _U32],
     "ft_entry_of": [_P, _U8, _P, _P, _U32],
+    "ft_port_open": [_P, _P, _U32],
+    "ft_port_close": [_P],
+    "ft_port_select": [_P, _U8, _U8],
+    "ft_port_mode": [_P, _U8],
+    "ft_port_command": [_P, _U8],
+    "ft_port_address": [_P, _U8],
+    "ft_port_write": [_P, _P, _U32],
+    "ft_port_read": [_P, _P, _U32],
+    "ft_port_ready": [_P, _P],
+    "ft_port_wait": [_P, _U32],
 }
 """Arguments of the functions that return an error."""
 

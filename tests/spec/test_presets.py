@@ -98,6 +98,16 @@ CONFIGS = {
     ),
 }  # fmt: skip
 
+for _config in CONFIGS.values():
+    _config |= dict(
+        command_port=False,
+        port_delay=4,
+        port_modes=[  # at 600 MHz: WE_n low and high, RE_n low and high, between kinds
+            (30, 30, 30, 30, 300), (15, 12, 24, 9, 300), (11, 10, 21, 9, 300), (9, 9, 18, 6, 300),
+            (8, 7, 18, 6, 300), (6, 6, 16, 5, 300),
+        ],
+    )  # fmt: skip
+
 for _name, _strength, _bytes, _blocks, _bits in (
     ("tiny", 9, 544, 18, 5), ("small", 13, 4208, 34, 6), ("behemoth", 13, 4208, 697, 10),
 ):  # fmt: skip

@@ -10,6 +10,9 @@ from flashtrain.spec.registers import (
     ChannelCounter,
     Control,
     Counter,
+    CycleKind,
+    NandCycle,
+    NandState,
     PortRegister,
     Register,
     State,
@@ -48,6 +51,11 @@ def test_registers():
         "ZONES": 0x034,
         "SEQUENCE": 0x038,
         "TIME": 0x03C,
+        "NAND_PAUSE_LOW": 0x300,
+        "NAND_PAUSE_HIGH": 0x304,
+        "NAND_MODE": 0x308,
+        "NAND_CYCLE": 0x30C,
+        "NAND_STATE": 0x310,
         "CHANNEL_SELECT": 0x3F0,
         "ZONE_SELECT": 0x3F4,
         "ZONE_WEAR": 0x3F8,
@@ -57,6 +65,12 @@ def test_registers():
 def test_bits():
     assert values(Control) == {"ENABLE": 1, "FACTORY": 2, "RECOVER": 4, "RAW": 8}
     assert values(State) == {"READY": 1, "FATAL": 2, "IDLE": 4, "BAD_DOORBELL": 8, "RECOVERING": 16}
+
+
+def test_command_port():
+    assert values(CycleKind) == {"COMMAND": 0, "ADDRESS": 1, "DATA_IN": 2, "DATA_OUT": 3, "LOOK": 4}
+    assert (NandCycle.byte, NandCycle.die, NandCycle.kind) == ((0, 8), (8, 3), (12, 3))
+    assert (NandState.byte, NandState.busy, NandState.paused) == ((0, 8), (8, 1), (9, 1))
 
 
 def test_port_windows():

@@ -19,7 +19,7 @@ from .front_end import FrontEnd
 from .lib.axi import Axi4LiteSignature, Axi4Signature
 from .lib.forward import forward
 from .lib.shared import SharedModule
-from .nand_bus import NandBus
+from .nand_bus import nand_bus
 
 
 class Controller(wiring.Component):
@@ -51,7 +51,7 @@ class Controller(wiring.Component):
             "queue": Out(Axi4Signature(address_bits=config.address_bits, data_bits=64)),
             "registers": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
             "irq": Out(1),
-            "nand": Out(NandBus(g.dies)).array(g.channels),
+            "nand": Out(nand_bus(config)).array(g.channels),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -140,6 +140,13 @@ class Controller(wiring.Component):
                 crossing.engine.flushed.eq(engine.front_end.flushed),
                 waiting[number].eq(crossing.waiting),
             ]
+            if self.config.command_port:
+                m.d.comb += [
+                    crossing.front_end.pause.eq(port.pause),
+                    engine.front_end.pause.eq(crossing.engine.pause),
+                    crossing.engine.paused.eq(engine.front_end.paused),
+                    port.paused.eq(crossing.front_end.paused),
+                ]
         return waiting.any()
 
     def _cross_data(self, m: Module, front_end: SharedModule, engines: list[SharedModule]) -> Value:

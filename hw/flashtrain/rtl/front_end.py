@@ -18,6 +18,7 @@ from .host_if.counters import Counters
 from .host_if.decode import Decoder
 from .host_if.enable import EnableSequencer
 from .host_if.fetch import SubmissionFetch
+from .host_if.port_access import PortAccess
 from .host_if.register_file import RegisterFile
 from .host_if.seconds import Seconds
 from .host_if.stopwatch import Stopwatch
@@ -80,6 +81,7 @@ class FrontEnd(wiring.Component):
         self._stopwatch = in_reset(Stopwatch(config))
         self._counters = in_reset(Counters())
         self._seconds = in_reset(Seconds(round(self.clocks.system_mhz * 1_000_000)))
+        self._port = in_reset(PortAccess(config)) if config.command_port else None
         data_port = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
         queue_port = {"address_bits": config.address_bits, "data_bits": 64}
         self._queue_mux = in_reset(WriteMux(2, **queue_port))
@@ -124,6 +126,8 @@ class FrontEnd(wiring.Component):
         m.submodules.stopwatch = self._stopwatch
         m.submodules.counters = self._counters
         m.submodules.seconds = self._seconds
+        if self._port is not None:
+            m.submodules.port_access = self._port
         m.submodules.queue_mux = self._queue_mux
         m.submodules.data_guard = self._data_guard
         m.submodules.queue_guard = self._queue_guard
@@ -218,6 +222,11 @@ class FrontEnd(wiring.Component):
             connect(m, flipped(channel.programmed), self._events.inputs[number])
             connect(m, self._events.outputs[number], self._programmed.inputs[number])
             connect(m, flipped(channel.read_head), self._heads.inputs[number])
+            if self._port is not None:
+                lines = self._port.channels[number]
+                connect(m, lines.cycles, flipped(channel.cycles))
+                connect(m, flipped(channel.answers), lines.answers)
+                m.d.comb += [channel.pause.eq(lines.pause), lines.paused.eq(channel.paused)]
             m.d.comb += [
                 channel.raw.eq(raw),
                 write.flush_done[number].eq(channel.flushed),
@@ -273,6 +282,8 @@ class FrontEnd(wiring.Component):
                 self._decoder.streams[number].eq(registers.streams[number]),
                 zones.streams[number].eq(registers.streams[number]),
             ]
+        if self._port is not None:
+            connect(m, registers.port, self._port.registers)
         m.d.comb += [
             self._decoder.memory_bytes.eq(registers.memory_bytes),
             zones.factory.eq(registers.factory),

@@ -27,6 +27,8 @@ from flashtrain.spec.geometry import LBA_BITS, bits_for
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.nvme import Completion, Opcode
+from flashtrain.spec.registers import CycleKind
+from flashtrain.spec.sdr import SDR_MODES
 from flashtrain.spec.streams import Codec
 
 from .identity import RECORD_BITS
@@ -73,6 +75,7 @@ STATUS_BITS = 11
 STREAM_BITS = 3  # NSID - 1
 CODEC_BITS = max(Codec).bit_length()
 TIME_BITS = 32  # seconds
+CYCLE_KIND_BITS = bits_for(len(CycleKind))
 
 
 def event_bits(config: FmsConfig) -> int:
@@ -481,6 +484,18 @@ class BusRequest(data.StructLayout):
             "buffer_block": config.buffer_block_bits,
             **_level(config),  # to be set, or of a page of DATA_OUT
             "kind": BusKind(),
+        })  # fmt: skip
+
+
+class PortCycle(data.StructLayout):
+    """A cycle of the command port, from the registers to a channel."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "kind": CYCLE_KIND_BITS,  # CycleKind
+            "die": config.geometry.die_bits,
+            "mode": bits_for(len(SDR_MODES)),
+            "byte": 8,
         })  # fmt: skip
 
 

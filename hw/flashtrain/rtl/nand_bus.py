@@ -1,11 +1,14 @@
 """The pins of a channel's NAND bus, with one sample per cycle of the NV-DDR3 interface.
 
 A double-data-rate PHY turns them into ONFI's pins. It sends the two bytes of `dq` on the two edges of DQS,
-low byte first. It makes the edges of WE_n and RE_n from their strobes.
+low byte first. It makes the edges of WE_n and RE_n from their strobes. While `sdr` is high, the levels of
+WE_n and RE_n come from the controller. DQ then carries a byte for each of their cycles, without DQS.
 """
 
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
 
 
 class NandBus(wiring.Signature):
@@ -23,10 +26,23 @@ class NandBus(wiring.Signature):
     dqs_i : In(1)      the selected die's DQS toggles: dq_i carries two bytes, a fixed few cycles after `re`
     dq_i : In(16)      from the selected die; a status byte is in the low half
     rb_n : In(dies)    ready/busy_n of each die
+
+    With `asynchronous`, for a command port:
+
+    sdr : Out(1)       the asynchronous interface: `we`, `re` and `dqs_o` are low; of dq_o and dq_i the low
+      bytes hold. dq_i is the level of the pins, a fixed few cycles late
+    we_n, re_n : Out(1)   levels of the pins WE_n and RE_n
+    dq_oe : Out(1)     the controller drives DQ
     """
 
-    def __init__(self, dies: int):
+    def __init__(self, dies: int, *, asynchronous: bool = False):
         self.dies = dies
+        levels = {
+            "sdr": Out(1),
+            "we_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+            "re_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+            "dq_oe": Out(1),
+        }
         super().__init__({
             "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
             "cle": Out(1),
@@ -38,4 +54,10 @@ class NandBus(wiring.Signature):
             "dqs_i": In(1),
             "dq_i": In(16),
             "rb_n": In(dies),
+            **(levels if asynchronous else {}),
         })  # fmt: skip
+
+
+def nand_bus(config: FmsConfig) -> NandBus:
+    """The pins of a channel of this configuration."""
+    return NandBus(config.geometry.dies, asynchronous=config.command_port)

@@ -9,6 +9,7 @@ from .ecc import LANE_BYTES, PageCode
 from .errors import require, require_range
 from .geometry import Geometry, bits_for
 from .limits import check_limits, integer, switch
+from .sdr import SDR_MODES, SdrCycles, sdr_cycles
 from .streams import Codec
 from .timing import NandTiming
 from .update import SourceIdentity
@@ -54,6 +55,10 @@ class FmsConfig:
         2, 64, "cycles", "cycles of the update unit from one parameter to the next", 5
     )
     update_divider: int = integer(2, 16, "cycles", "bus cycles in a cycle of the update unit", 4)
+    command_port: bool = switch("firmware may send cycles of its own to chips, in SDR timing", False)
+    port_delay: int = integer(
+        0, 64, "cycles", "from the pins of the command port to the chips and back, in the PHY and on wires", 4
+    )
 
     def __post_init__(self) -> None:
         g, t = self.geometry, self.timing
@@ -109,6 +114,12 @@ class FmsConfig:
     def loaded_page_bytes(self) -> int:
         """The same of gradients and constants, which go to a die and not to its array."""
         return self.geometry.identified_page_bytes + SourceIdentity.BYTES
+
+    @property
+    def port_modes(self) -> list[SdrCycles]:
+        """The timing modes of the command port, in clock cycles."""
+        clock = self.timing.clock_mhz
+        return [sdr_cycles(mode, clock, self.port_delay) for mode in range(len(SDR_MODES))]
 
     # The tensor-buffer side.
     @property

@@ -32,6 +32,9 @@ from .registers import (
     ChannelCounter,
     Control,
     Counter,
+    CycleKind,
+    NandCycle,
+    NandState,
     PortRegister,
     Register,
     State,
@@ -141,6 +144,10 @@ def _registers() -> Iterable[str]:
     attributes = {n: v for n, v in vars(StreamAttributes).items() if isinstance(v, AttributeField)}
     yield from _heading("ATTRIBUTES of a stream", level=3)
     yield from _table(("bits", "field"), [(_bits(*field), name) for name, field in attributes.items()])
+    yield from _heading("The command port", (getdoc(NandCycle) or "").partition("\n\n")[2], level=3)
+    yield from _enum("Kinds of cycles", CycleKind, level=3)
+    for title, kind in (("NAND_CYCLE", NandCycle), ("NAND_STATE", NandState)):
+        yield from _register_fields(title, kind)
     yield from _heading("Doorbells", level=3)
     doorbells = [
         (_hex(address(port)), f"{name} of port {port}")
@@ -151,6 +158,13 @@ def _registers() -> Iterable[str]:
         )
     ]
     yield from _table(("address", "doorbell"), doorbells)
+
+
+def _register_fields(title: str, kind: type) -> Iterable[str]:
+    fields = {name: value for name, value in vars(kind).items() if isinstance(value, AttributeField)}
+    yield from _heading(f"Fields of {title}", level=3)
+    rows = [(_bits(*field), name, comments(kind)[name]) for name, field in fields.items()]
+    yield from _table(("bits", "field", ""), rows)
 
 
 def _counters() -> Iterable[str]:

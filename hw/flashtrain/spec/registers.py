@@ -33,7 +33,12 @@ class Register(IntEnum):
     ZONES = 0x034  # zones open at most 15:0 and active at most 31:16, per stream
     SEQUENCE = 0x038  # read only: `sequence` of the next allocation of a physical zone (`spec.identity`)
     TIME = 0x03C  # seconds: what was written last, and those since in which the controller was enabled
-    CHANNEL_SELECT = 0x3F0  # the channel whose counters appear in the channel window
+    NAND_PAUSE_LOW = 0x300  # bit per channel, 0 to 31: pause its engine ("The command port")
+    NAND_PAUSE_HIGH = 0x304  # the same, channels 32 to 63
+    NAND_MODE = 0x308  # SDR timing mode of the cycles from now on, 0 to 5
+    NAND_CYCLE = 0x30C  # write only: a cycle on the pins of the channel in CHANNEL_SELECT
+    NAND_STATE = 0x310  # read only: of that channel
+    CHANNEL_SELECT = 0x3F0  # the channel of the channel window and of the command port
     ZONE_SELECT = 0x3F4  # the physical zone that ZONE_WEAR is of
     ZONE_WEAR = 0x3F8  # its erases
 
@@ -106,6 +111,58 @@ def cq_head_doorbell(port: int) -> int:
 class AttributeField(NamedTuple):
     low: int
     width: int
+
+
+class CycleKind(IntEnum):
+    """Kinds of cycles of the command port."""
+
+    COMMAND = 0  # the byte with CLE
+    ADDRESS = 1  # the byte with ALE
+    DATA_IN = 2  # the byte to the chip
+    DATA_OUT = 3  # a byte from the chip, to NAND_STATE
+    LOOK = 4  # no cycle: R/B# of each die, a bit each, to NAND_STATE; 1 is ready. It waits for tWB
+
+
+class NandCycle:
+    """Fields of NAND_CYCLE: one asynchronous cycle on the pins of a channel.
+
+    With the key `command_port` of the configuration, firmware may pause the engine of a channel. Then it
+    sends commands of its own to the chips: to start them after power-on, and for all that the engine has no
+    command for. Without the key the registers NAND_... do not exist.
+
+    1. A bit of NAND_PAUSE pauses an engine. It ends the bus operation under way and begins no other; then the
+       state is PAUSED. A pause that was set before CONTROL.ENABLE holds from the first cycle on. Nothing then
+       reaches the chips that firmware has not sent, and STATE.READY comes after the end of the pause.
+    2. A write of NAND_CYCLE sends one cycle, in the timing mode of NAND_MODE, which is 0 after power-on. BUSY
+       is high until its end, which comes within three times `turn` and the cycle itself (`SdrCycles`).
+    3. The chip enable of its die is low from then on, until a cycle of another die or the end of the pause.
+       All times between cycles are kept; those of the array (tR, tRST, ...) are for firmware to wait, by LOOK
+       or by the chip's status.
+    4. When the bit of NAND_PAUSE is cleared, chip enables are high, and `turn` later the engine goes on. It
+       has no record of what firmware has sent. Dies that get commands are to be idle before the pause
+       (STATE.IDLE), and as they were at its end.
+
+    SLVERR answers all that has no effect:
+
+    - a cycle while the channel is not PAUSED, or while the port is BUSY
+    - a cycle of a die or a kind that does not exist, or with another bit set
+    - a change of NAND_PAUSE while the port is BUSY, or of a channel that does not exist
+    - another mode than 0 to 5
+
+    A disable ends cycles, and keeps pauses and the mode.
+    """
+
+    byte = AttributeField(0, 8)
+    die = AttributeField(8, 3)  # within the channel
+    kind = AttributeField(12, 3)  # CycleKind
+
+
+class NandState:
+    """Fields of NAND_STATE."""
+
+    byte = AttributeField(0, 8)  # what the last DATA_OUT or LOOK has read
+    busy = AttributeField(8, 1)  # a cycle is under way: no other is taken, and no change of NAND_PAUSE
+    paused = AttributeField(9, 1)  # the engine has ended what it had begun on the bus: cycles are taken
 
 
 class StreamAttributes:

@@ -33,6 +33,9 @@ COMMANDS = {
     "device": Summary(
         "inspect_device", "inspect the image of a flash like a drive; the image stays as it is"
     ),
+    "bringup": Summary(
+        "bringup", "start the NAND chips of a device by its command port, and compare them with it"
+    ),
     "trace": Summary("trace", "replay block traces on the flash memory system"),
     "ssd": Summary("ssd", "simulate conventional SSDs, to compare with"),
     "codec": Summary("codec", "compare the window code of activations with other codes"),

@@ -375,6 +375,48 @@ enum ft_error ft_wait(struct ft_device* device, const struct ft_request* request
 /* Wait until no command is in flight. Errors of requests stay in the requests. */
 enum ft_error ft_drain(struct ft_device* device);
 
+/* ---- Chips, by the command port ----
+ *
+ * For devices with `command_port` in their configuration: no register shows it. Before ft_init, or on a device
+ * that is idle. In this order: ft_port_open, ft_port_select, cycles, ft_port_close.
+ */
+
+/* A user of the command ports. Its members are private. */
+struct ft_port {
+    const struct ft_platform* platform;
+    uint32_t channels, dies, polls;
+    uint8_t channel, die;
+    bool enabled_here, open;
+};
+
+/* Pause all engines, and choose timing mode 0. `polls`: of each wait of a call.
+ *
+ * A disabled controller is enabled, so that it erases nothing, and the chips get no cycle but the caller's.
+ * FT_ERR_MISMATCH for another device or version.
+ */
+enum ft_error ft_port_open(struct ft_port* port, const struct ft_platform* platform, uint32_t polls);
+
+/* End the pauses; a controller that was disabled is so again. FT_ERR_TIMEOUT: it is not. */
+enum ft_error ft_port_close(struct ft_port* port);
+
+/* Choose a chip. FT_ERR_TIMEOUT: the engine of the channel does not pause, or there is no command port. */
+enum ft_error ft_port_select(struct ft_port* port, uint8_t channel, uint8_t die);
+
+/* The SDR timing mode of all cycles from now on, 0 to 5. */
+enum ft_error ft_port_mode(struct ft_port* port, uint8_t mode);
+
+/* One cycle, or several of data. FT_ERR_TIMEOUT: the port does not answer. */
+enum ft_error ft_port_command(struct ft_port* port, uint8_t command);
+enum ft_error ft_port_address(struct ft_port* port, uint8_t address);
+enum ft_error ft_port_write(struct ft_port* port, const uint8_t* bytes, uint32_t count);
+enum ft_error ft_port_read(struct ft_port* port, uint8_t* bytes, uint32_t count);
+
+/* R/B# of the chip. */
+enum ft_error ft_port_ready(struct ft_port* port, bool* ready);
+
+/* Wait until R/B# is high: FT_ERR_TIMEOUT after as many polls. */
+enum ft_error ft_port_wait(struct ft_port* port, uint32_t polls);
+
 /* ---- Optimizer steps on the dies ---- */
 
 /* The layout of a tile of this step. FT_ERR_ARGUMENT for an unknown code or format; for copies in FP16 of

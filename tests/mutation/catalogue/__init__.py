@@ -8,6 +8,7 @@ from tests.mutation.catalogue.frontend import FRONTEND
 from tests.mutation.catalogue.keys import KEYS
 from tests.mutation.catalogue.moving import MOVING
 from tests.mutation.catalogue.pipelines import PIPELINES
+from tests.mutation.catalogue.port import COMMAND_PORT
 from tests.mutation.catalogue.spares import SPARES
 from tests.mutation.catalogue.state_formats import STATE_FORMATS
 from tests.mutation.catalogue.talking import TALKING
@@ -21,6 +22,7 @@ FAULTS = (
     *CODE,
     *SPARES,
     *TALKING,
+    *COMMAND_PORT,
     *MOVING,
     *DIES,
     *STATE_FORMATS,

@@ -2,6 +2,7 @@
 
 import gc
 import warnings
+from dataclasses import replace
 
 import pytest
 from amaranth.hdl import UnusedElaboratable
@@ -15,9 +16,9 @@ from flashtrain.spec import preset
 from tests.rtl.netlist import Netlist
 
 
-@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
-def test_signals_to_channels_come_from_registers(name):
-    netlist = Netlist.of(FrontEnd(preset(name)))
+@pytest.mark.parametrize(("name", "command_port"), [("tiny", True), ("tiny_ecc", False)])
+def test_signals_to_channels_come_from_registers(name, command_port):
+    netlist = Netlist.of(FrontEnd(replace(preset(name), command_port=command_port)))
     to_channels = [
         port
         for port, flow, _ in leaf_ports(netlist.top)

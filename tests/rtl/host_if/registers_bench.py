@@ -2,6 +2,7 @@
 
 import logging
 import random
+from dataclasses import replace
 
 import cocotb
 from cocotb.triggers import RisingEdge
@@ -13,7 +14,8 @@ from flashtrain.sim.bench.streams import start, unpack
 from flashtrain.spec import preset
 from flashtrain.spec.registers import ChannelCounter, Counter, Register, State, channel_counter_register
 
-CONFIG = preset(bench_parameters()["preset"])
+PARAMETERS = bench_parameters()
+CONFIG = replace(preset(PARAMETERS["preset"]), command_port=PARAMETERS["command_port"])
 G = CONFIG.geometry
 ENABLED, FACTORY, RECOVER, RAW = 1, 2, 4, 8
 SQ_TAIL, CQ_HEAD = (0x1000, 0x1008), (0x1004, 0x100C)
@@ -47,7 +49,11 @@ class Model:
             base = 0x100 + 0x40 * port
             self.widths |= {base + 4: high_bits, base + 0x14: high_bits, base + 8: 16, base + 0x18: 16}
         self.widths |= {0x204 + 0x20 * stream: 16 for stream in range(8)}
-        self.limits = {0x3F0: G.channels, 0x3F4: G.zones}
+        if CONFIG.command_port:  # no channel is paused here: NAND_CYCLE is refused
+            self.words |= {0x300: 0, 0x304: 0, 0x308: 0}
+            self.widths |= {0x300: min(32, G.channels), 0x304: max(0, G.channels - 32)}
+            self.fixed[0x310] = 0
+        self.limits = {0x308: 6, 0x3F0: G.channels, 0x3F4: G.zones}
 
     def read(self, address: int) -> int | None:
         """The value; None for an error. STATE, INTERRUPT, counters and generations are the bench's."""
@@ -72,7 +78,7 @@ class Model:
             return False
         if address >= 0x1000:
             return enabled and self._ring(address, value)
-        if enabled and address not in (0x02C, 0x03C, 0x3F0, 0x3F4):
+        if enabled and address not in (0x02C, 0x03C, 0x300, 0x304, 0x308, 0x3F0, 0x3F4):
             return False
         if value >> self.widths.get(address, 32) or value >= self.limits.get(address, 1 << 32):
             return False
@@ -114,6 +120,8 @@ class Bench:
             "channel_counters__value",
             "counter_pending", "zone_wear", "sequence", "second",
         )  # fmt: skip
+        if CONFIG.command_port:
+            quiet = (*quiet, "port__busy", "port__paused", "port__byte")
         generations = {f"generation__{stream}": 100 + stream for stream in range(8)}
         await start(self.dut, **{name: 0 for name in quiet}, **generations)
 

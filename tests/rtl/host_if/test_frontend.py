@@ -53,6 +53,8 @@ def test_counters(simulator, seed):
     run(Counters(), "counters", simulator, seed)
 
 
+@pytest.mark.parametrize("command_port", [False, True], ids=["plain", "port"])
 @pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
-def test_registers(simulator, seed, preset_name):
-    run(RegisterFile(preset(preset_name)), "registers", simulator, seed, preset=preset_name)
+def test_registers(simulator, seed, preset_name, command_port):
+    config = replace(preset(preset_name), command_port=command_port)
+    run(RegisterFile(config), "registers", simulator, seed, preset=preset_name, command_port=command_port)

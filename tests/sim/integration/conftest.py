@@ -1,6 +1,7 @@
 """The export that the tests of this folder share; it is elaborated once, and is in the user's cache then."""
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from flashtrain.sim.integration.package import (
     integration_package,
 )
 from flashtrain.sim.verilator.verilated import exported
-from flashtrain.spec import preset
+from flashtrain.spec import FmsConfig, preset
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +27,14 @@ def two_clocks() -> Designs:
     return _exported_designs(250.0)
 
 
-def _exported_designs(system_mhz: float | None) -> Designs:
-    config, file = preset("tiny"), "designs.pickle"
+@pytest.fixture(scope="session")
+def with_port() -> Designs:
+    """With a command port for each channel, and two clocks."""
+    return _exported_designs(250.0, replace(preset("tiny"), name="tiny_port", command_port=True))
+
+
+def _exported_designs(system_mhz: float | None, config: FmsConfig | None = None) -> Designs:
+    config, file = config or preset("tiny"), "designs.pickle"
 
     def write(folder: Path) -> None:
         (folder / file).write_bytes(pickle.dumps(export_designs(config, system_mhz)))

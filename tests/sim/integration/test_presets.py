@@ -3,7 +3,7 @@
 import pytest
 
 from flashtrain.sim.integration.package import export_designs, integration_package
-from flashtrain.spec import PRESETS, preset
+from flashtrain.spec import PRESETS, ConfigError, preset
 
 
 @pytest.mark.long
@@ -19,3 +19,16 @@ def test_an_option(name, phy, request):
 @pytest.mark.parametrize("name", [name for name in PRESETS if name != "tiny"])
 def test_a_preset(name, system_mhz):
     integration_package(export_designs(preset(name), system_mhz)).check()
+
+
+def test_a_command_port(with_port):
+    """Its pins and crossings, of `tiny` with two clocks."""
+    package = integration_package(with_port)
+    package.check()
+    for pin in ("sdr", "we_n", "re_n", "dq_oe"):
+        assert f"nand1_{pin}" in package.texts["rtl/flashtrain_axi.sv"]
+
+
+def test_a_command_port_has_no_phy(with_port):
+    with pytest.raises(ConfigError, match="command_port is True; expected false with the model of a PHY"):
+        integration_package(with_port, phy=True)

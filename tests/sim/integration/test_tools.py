@@ -14,6 +14,7 @@ from flashtrain.rtl.clocks import Clocks
 from flashtrain.sim.integration.board_constraints import lpf, xdc
 from flashtrain.sim.integration.constraints import controller_constraints, die_constraints
 from flashtrain.sim.integration.file_lists import RTL_LIST, SIMULATION_LIST, waivers
+from flashtrain.sim.integration.package import integration_package
 from flashtrain.spec import preset
 
 PAGE = Path(__file__).parents[3] / "docs" / "integration.md"
@@ -41,6 +42,11 @@ def slang_errors(folder, file_list, top):
 )
 def test_slang_reads_it(file_list, top, folder):
     assert not slang_errors(folder, file_list, top)
+
+
+def test_slang_reads_a_command_port(with_port, tmp_path):
+    integration_package(with_port).write(tmp_path)
+    assert not slang_errors(tmp_path, "flashtrain_sim.f", "flashtrain_sim")
 
 
 def test_slang_finds_an_error(folder, tmp_path):

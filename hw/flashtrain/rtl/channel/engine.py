@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.rtl.layouts import SpareUse
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.streams import StreamMerge
-from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast
 from flashtrain.spec import FmsConfig
 
@@ -46,7 +46,7 @@ class ChannelEngine(wiring.Component):
             "broadcast": In(ChannelBroadcast(config)),
             "data_valid": In(1),
             "read_data": Out(8 * config.data_bytes),
-            "nand": Out(NandBus(config.geometry.dies)),
+            "nand": Out(nand_bus(config)),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -77,6 +77,11 @@ class ChannelEngine(wiring.Component):
         if config.geometry.spare_blocks:
             self._replace_blocks(m, agents, blocks)
         self._count(m, agents, bus, read_buffer)
+        if config.command_port:
+            forward(m, bus, self.front_end, ("cycles", "answers", "paused"))
+            pause = Signal(reset_less=True)  # so that the bus is paused from the end of a reset on
+            m.d.sync += pause.eq(self.front_end.pause)
+            m.d.comb += bus.pause.eq(pause)
         busy = read_lookup.busy | write_buffer.busy | retrying
         m.d.comb += [
             self.front_end.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),

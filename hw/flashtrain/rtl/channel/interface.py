@@ -3,7 +3,7 @@
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, SpareUse, WritePage
+from flashtrain.rtl.layouts import STREAM_BITS, PageEvent, PortCycle, ReadHead, ReadPage, SpareUse, WritePage
 from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.spec import FmsConfig
 
@@ -33,10 +33,22 @@ class ChannelInterface(wiring.Signature):
     ready : In(1)                         block table and dies are initialised
     idle : In(1)                          no die is busy and nothing is pending; page sets may be open
     counter_value : In(48)                see `ChannelCounters`
+
+    With a command port:
+
+    pause : Out(1)                        the engine is to begin no bus operation
+    paused : In(1)                        none is under way
+    cycles : Out(stream(PortCycle)), answers : In(stream(8))   see `CommandPort`
     """
 
     def __init__(self, config: FmsConfig):
         spare_use = {"spare_use": Out(stream.Signature(SpareUse(config)))}
+        port = {
+            "pause": Out(1),
+            "paused": In(1),
+            "cycles": Out(stream.Signature(PortCycle(config))),
+            "answers": In(stream.Signature(8)),
+        }
         super().__init__({
             "pages": Out(stream.Signature(WritePage(config))),
             "programmed": In(stream.Signature(PageEvent(config))),
@@ -54,6 +66,7 @@ class ChannelInterface(wiring.Signature):
             "ready": In(1),
             "idle": In(1),
             "counter_value": In(COUNTER_BITS),
+            **(port if config.command_port else {}),
         })  # fmt: skip
 
 

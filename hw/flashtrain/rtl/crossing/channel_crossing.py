@@ -28,8 +28,8 @@ class ChannelCrossing(wiring.Component):
     Reads pass a FIFO. The pages of a command are to reach the engine close together, or their die would sense
     each on its own; and whatever ends a zone waits until its reads have returned.
 
-    `ready` and `raw` pass two registers. A pulse of `flushed` waits for its own handshake; the front end has
-    one flush under way.
+    `ready`, `raw`, `pause` and `paused` pass two registers. A pulse of `flushed` waits for its own handshake;
+    the front end has one flush under way.
 
     - Latency: see `Handshake`; of a read 1 edge of `front` and 2 of `channels`.
     - Throughput: see `Handshake`, for a page at the data port takes 32 cycles and more; a read per cycle of
@@ -46,6 +46,7 @@ class ChannelCrossing(wiring.Component):
     READS = 8
 
     def __init__(self, config: FmsConfig):
+        self.has_port = config.command_port
         members = ChannelInterface(config).members
         self.streams = {
             name: (member.flow, member.signature.members["payload"].shape)
@@ -78,6 +79,9 @@ class ChannelCrossing(wiring.Component):
             m.d.channels += flushed.input.valid.eq(0)
         m.submodules.ready = FFSynchronizer(self.engine.ready, self.front_end.ready, o_domain=FRONT)
         m.submodules.raw = FFSynchronizer(self.front_end.raw, self.engine.raw, o_domain=CHANNELS)
+        if self.has_port:
+            m.submodules.pause = FFSynchronizer(self.front_end.pause, self.engine.pause, o_domain=CHANNELS)
+            m.submodules.paused = FFSynchronizer(self.engine.paused, self.front_end.paused, o_domain=FRONT)
         m.d.comb += [
             flushed.output.ready.eq(1),
             self.front_end.flushed.eq(flushed.output.valid),

@@ -12,7 +12,7 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
 from flashtrain.rtl.lib.axi import Axi4LiteSignature, Axi4Signature
-from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import ADDRESS_BITS
 
@@ -69,7 +69,7 @@ def axi_signatures(config: FmsConfig) -> dict[str, Axi4Signature | Axi4LiteSigna
 def bundles(config: FmsConfig) -> list[Bundle]:
     """The interfaces of the wrapper, but for clock and reset."""
     axi = axi_signatures(config)
-    nand = NandBus(config.geometry.dies)
+    nand = nand_bus(config)
     return [
         _manager("data", axi["data"], "pages, from and to the tensor buffer"),
         _manager("queue", axi["queue"], "submission and completion entries, zone reports"),

@@ -17,6 +17,9 @@ from flashtrain.spec.registers import (
     VERSION_VALUE,
     ChannelCounter,
     Counter,
+    CycleKind,
+    NandCycle,
+    NandState,
     PortRegister,
     Register,
     State,
@@ -29,10 +32,12 @@ from flashtrain.spec.registers import (
     sq_tail_doorbell,
     stream_register,
 )
+from flashtrain.spec.sdr import SDR_MODES
 from flashtrain.spec.streams import Codec
 
 from .counters import COUNTER_BITS, CounterPort
 from .fetch import QueueSettings
+from .port_access import PortRegisters
 from .register_bus import RegisterBus, RegisterMap
 
 MEMORY_BITS = 48
@@ -51,6 +56,7 @@ class RegisterFile(wiring.Component):
     - a queue of one entry, which could hold none
     - a write of queues, streams or the tensor buffer's size while the controller is enabled
     - a write of a doorbell while it is disabled
+    - what the command port refuses (`spec.registers.NandCycle`)
 
     A doorbell past its queue sets BAD_DOORBELL, and so does a submission doorbell of a port whose completion
     queue has one entry. Disabling clears doorbells, BAD_DOORBELL and pending
@@ -79,6 +85,7 @@ class RegisterFile(wiring.Component):
     sequence : In(32)                         SEQUENCE
     time : Out(32)                            TIME
     second : In(1)                            pulse: a second is over
+    port : Out(PortRegisters)                 with a command port
     """
 
     def __init__(self, config: FmsConfig):
@@ -110,6 +117,7 @@ class RegisterFile(wiring.Component):
             "sequence": In(PageIdentity.sequence.width),
             "time": Out(TIME_BITS),
             "second": In(1),
+            **({"port": Out(PortRegisters(config))} if config.command_port else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -129,6 +137,8 @@ class RegisterFile(wiring.Component):
         self._ports(m, registers, bad_doorbell)
         self._streams(m, registers)
         self._windows(m, bus, registers)
+        if self.config.command_port:
+            self._command_port(m, registers)
         registers.connect(m, bus)
 
         with m.If(~self.enable):
@@ -268,3 +278,27 @@ class RegisterFile(wiring.Component):
             m.d.sync += is_low_half.eq(Cat(bus.read_address == address for address in addresses).any())
             with m.If(bus.read & is_low_half):
                 m.d.sync += high.eq(port.value[32:])
+
+    def _command_port(self, m: Module, registers: RegisterMap):
+        port, written = self.port, registers.written
+        fields = NandCycle.byte, NandCycle.die, NandCycle.kind
+        byte, die, kind = (written[field.low : field.low + field.width] for field in fields)
+        known = sum((1 << field.width) - 1 << field.low for field in fields)
+        mode = Signal(range(len(SDR_MODES)))
+        m.d.comb += port.channel.eq(self.channel_select)
+        m.d.sync += port.start.eq(0)  # unless a cycle is written
+
+        registers.wide_setting(Register.NAND_PAUSE_LOW, Register.NAND_PAUSE_HIGH, port.pause, ~port.busy)
+        registers.setting(Register.NAND_MODE, mode, written < len(SDR_MODES))
+        exists = (written & ~known == 0) & (die < self.config.geometry.dies) & (kind < len(CycleKind))
+        cycle = {"kind": kind, "die": die, "mode": mode, "byte": byte}
+        registers.writes[Register.NAND_CYCLE] = (
+            exists & self.enable & port.paused & ~port.busy,
+            [port.start.eq(1), *(port.cycle[name].eq(value) for name, value in cycle.items())],
+        )
+        state = Signal(NandState.paused.low + 1)
+        for field, value in (
+            (NandState.byte, port.byte), (NandState.busy, port.busy), (NandState.paused, port.paused),
+        ):  # fmt: skip
+            m.d.comb += state[field.low : field.low + field.width].eq(value)
+        registers.reads[Register.NAND_STATE] = state

@@ -21,6 +21,7 @@ from flashtrain.rtl.export.readable import readable
 from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, lint
 from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.errors import require
 from flashtrain.writing import write_text
 
 from . import board_constraints, constraints, file_lists, fusesoc_core, manifest, sim_top, testbench
@@ -101,8 +102,13 @@ def export_designs(
 
 
 def integration_package(designs: Designs, phy: bool = False) -> IntegrationPackage:
-    """The export of a configuration. phy: the simulation has ONFI's pins at double data rate."""
+    """The export of a configuration. phy: the simulation has ONFI's pins at double data rate.
+
+    :class:`ConfigError` for a PHY of channels with a command port, whose interface the model does not have.
+    """
     config, clocks = designs.config, designs.clocks
+    require(not (phy and config.command_port), "command_port", config.command_port,
+            "false with the model of a PHY, which has no asynchronous interface")  # fmt: skip
     bundles = pins.bundles(config)
     rtl = _children_first(designs.controller.files)
     rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)

@@ -8,7 +8,7 @@ from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.channel.interface import ChannelBroadcast, ChannelInterface
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule
-from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.spec import FmsConfig
 
@@ -40,7 +40,7 @@ class ChannelUnit(wiring.Component):
             "channel_reset": In(1),
             "channel": In(8),
             "cycle": In(64),
-            "nand": Out(NandBus(config.geometry.dies)),
+            "nand": Out(nand_bus(config)),
             "violations": Out(32),
         })  # fmt: skip
 

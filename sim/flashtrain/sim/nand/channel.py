@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.lib.shared import SharedModule
-from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.spec import FmsConfig
 
 from .die_unit import DieUnit
@@ -36,7 +36,7 @@ class NandChannel(wiring.Component):
 
     Members
     -------
-    bus : In(NandBus(dies))
+    bus : In(NandBus(dies))   the dies have no asynchronous interface: they ignore a command port, and DQ is 0
     cycle : In(64)        number of this cycle; stamps messages and events
     channel : In(8)       number of this channel, for the same
     violations : Out(32)  how often the arrays and the checker refused something
@@ -47,7 +47,7 @@ class NandChannel(wiring.Component):
         self.bad_block = bad_block
         self.bad_planes = bad_planes
         super().__init__({
-            "bus": In(NandBus(config.geometry.dies)),
+            "bus": In(nand_bus(config)),
             "cycle": In(64),
             "channel": In(8),
             "violations": Out(32),

@@ -7,6 +7,7 @@ from flashtrain.sim.bench.streams import pack
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.presets import BEHEMOTH, BEHEMOTH_WIDE, SMALL, SMALL_ECC, TINY, TINY_ECC
+from flashtrain.spec.timing import Duration, ns
 
 # One channel does not know how many there are; fewer blocks make the block table's sweep short.
 EIGHT_PLANES = replace(BEHEMOTH, geometry=replace(BEHEMOTH.geometry, channels=4, blocks=32))
@@ -14,6 +15,19 @@ FOUR_DIES = replace(BEHEMOTH_WIDE, geometry=replace(BEHEMOTH_WIDE.geometry, chan
 FOUR_TINY_DIES = replace(
     TINY, geometry=replace(TINY.geometry, dies=4, planes=4, blocks=18, spare_blocks=2), read_queue=8
 )
+
+TINY_PORT = replace(TINY, name="tiny_port", command_port=True)
+SLOW_PORT = replace(
+    FOUR_TINY_DIES,
+    name="slow_port",
+    command_port=True,
+    port_delay=1,
+    # A board's clock. The times of a die's look-up are cycles.
+    timing=replace(
+        FOUR_TINY_DIES.timing, clock_mhz=100, trr=Duration(6, 20), twhr=Duration(8, 80), tr=ns(2_000),
+        tadv=ns(2_000),
+    ),
+)  # fmt: skip
 
 CONFIGS: dict[str, FmsConfig] = {
     "tiny": TINY,
@@ -23,6 +37,8 @@ CONFIGS: dict[str, FmsConfig] = {
     "eight_planes": EIGHT_PLANES,
     "four_dies": FOUR_DIES,
     "four_tiny_dies": FOUR_TINY_DIES,
+    "tiny_port": TINY_PORT,
+    "slow_port": SLOW_PORT,
 }
 
 _MOVE_PAGE = {

@@ -80,7 +80,8 @@ class Operation:
 class PinMonitor:
     """Calls `on_operation` with each operation when it ends, and `on_status` when a status byte is asked for.
 
-    A STATUS operation ends when its byte has been given, a DATA_OUT when DQS stops.
+    A STATUS operation ends when its byte has been given, a DATA_OUT when DQS stops. Pins that belong to a
+    command port are at rest for it.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class PinMonitor:
         )
         self.turnaround = cycles("tchz")
         self.pins = [getattr(dut, f"nand__{name}") for name in SIGNALS]
+        self.sdr = [dut.nand__sdr] if config.command_port else []
         self.dq = dut.nand__dq_o
         self.operation: Operation | None = None
         self.last_strobe = -(10**9)
@@ -117,13 +119,15 @@ class PinMonitor:
         resting = {name: int(name == "ce_n") * ((1 << self.config.geometry.dies) - 1) for name in SIGNALS}
         before = resting
         while True:
-            await First(*(ValueChange(pin) for pin in self.pins))
+            await First(*(ValueChange(pin) for pin in (*self.pins, *self.sdr)))
             await ReadOnly()
             values = [pin.value for pin in self.pins]
             if self.dut.rst.value == 1:
                 self.operation, before = None, resting
                 continue
             now = {name: int(value) for name, value in zip(SIGNALS, values, strict=True)}
+            if any(pin.value == 1 for pin in self.sdr):
+                now = resting
             self._step(round(get_sim_time("ns") / PERIOD_NS), before, now)
             before = now
 

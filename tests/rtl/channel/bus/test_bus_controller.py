@@ -26,6 +26,19 @@ def test_bus_controller(config, simulator, seed):
     )
 
 
+@pytest.mark.usual("icarus-slow_port", "verilator-tiny_port")
+@pytest.mark.parametrize("config", ["tiny_port", "slow_port"])
+def test_command_port(config, simulator, seed):
+    run_bench(
+        BusController(CONFIGS[config]),
+        "bus_controller",
+        Path(__file__).with_name("command_port_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": config},
+    )
+
+
 def test_turnaround_longer_than_a_status_is_refused():
     timing = replace(NandTiming(), trhw=ns(200))
     with pytest.raises(ConfigError, match=r"timing\.trhw"):

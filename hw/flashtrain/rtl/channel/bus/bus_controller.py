@@ -6,9 +6,9 @@ from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from flashtrain.rtl.channel.block_table import BlockLookup
-from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget
+from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget, PortCycle
 from flashtrain.rtl.lib.forward import forward
-from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp
 from flashtrain.spec.registers import ChannelCounter
@@ -25,6 +25,7 @@ from .bus_cycles import (
     ReceivePort,
     Step,
 )
+from .command_port import CommandPort
 
 ANSWER_CYCLES = 64
 """Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
@@ -98,11 +99,18 @@ class OperationControl(wiring.Component):
     counter : Out(CountPort)     of the cycles or beats of a phase
     receiver : Out(ReceivePort)
     pins : Out(PinControl)
+
+    With a command port:
+
+    pause : In(1)      begin no operation
+    paused : Out(1)    none is under way, until `released` without `pause`
+    released : In(1)   of `CommandPort`
     """
 
     def __init__(self, config: FmsConfig):
         self.config = config
         dies = config.geometry.dies
+        pausing = {"pause": In(1), "paused": Out(1), "released": In(1)}
         super().__init__({
             "requests": In(stream.Signature(BusRequest(config))).array(dies),
             "done": Out(1).array(dies),
@@ -118,6 +126,7 @@ class OperationControl(wiring.Component):
             "counter": Out(CountPort(_longest_phase(config))),
             "receiver": Out(ReceivePort()),
             "pins": Out(PinControl(dies)),
+            **(pausing if config.command_port else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -206,6 +215,16 @@ class OperationControl(wiring.Component):
                 m.next = "GRANTED"
             with m.Elif((s.arbiter.valid & s.turnaround.blocked).any()):
                 m.d.comb += self.activity.eq(BusActivity.WAIT)
+            if self.config.command_port:
+                with m.If(self.pause):
+                    m.d.comb += s.arbiter.granted.eq(0)
+                    m.next = "PAUSED"
+
+        if self.config.command_port:
+            with m.State("PAUSED"):
+                m.d.comb += self.paused.eq(1)
+                with m.If(~self.pause & self.released):
+                    m.next = "IDLE"
 
         with m.State("GRANTED"):
             m.d.comb += self.activity.eq(BusActivity.COMMAND)
@@ -382,6 +401,7 @@ class BusController(wiring.Component):
     gradients and constants have the identity of the source instead of parity.
     Parameters of a feature begin tADL after its address.
     After data out dies are blocked for their turnaround (`Turnaround`).
+    With a command port the bus may be paused between two operations: then it is the port's.
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
     A die that is offline is not selected. Its operations end at once: a status reads ready and failed, pages
@@ -406,11 +426,23 @@ class BusController(wiring.Component):
     offline : In(dies)
     nand : Out(NandBus)
     activity : Out(BusActivity)   BUS_WAIT also while a die with a request is blocked
+
+    With a command port:
+
+    pause : In(1)      a register
+    paused : Out(1)    the port takes cycles
+    cycles : In(stream(PortCycle)), answers : Out(stream(8))   see `CommandPort`
     """
 
     def __init__(self, config: FmsConfig):
         self.config = config
         dies = config.geometry.dies
+        port = {
+            "pause": In(1),
+            "paused": Out(1),
+            "cycles": In(stream.Signature(PortCycle(config))),
+            "answers": Out(stream.Signature(8)),
+        }
         super().__init__({
             "requests": In(stream.Signature(BusRequest(config))).array(dies),
             "done": Out(1).array(dies),
@@ -424,8 +456,9 @@ class BusController(wiring.Component):
             "fill_valid": Out(1),
             "fill_data": Out(16),
             "offline": In(dies),
-            "nand": Out(NandBus(dies)),
+            "nand": Out(nand_bus(config)),
             "activity": Out(BusActivity),
+            **(port if config.command_port else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -433,7 +466,8 @@ class BusController(wiring.Component):
         m.submodules.operation = operation = OperationControl(self.config)
         m.submodules.counter = counter = BeatCounter(_longest_phase(self.config))
         m.submodules.receiver = receiver = DataReceiver(_beats(self.config))
-        m.submodules.pins = pins = PinDriver(self.config.geometry.dies)
+        asynchronous = self.config.command_port
+        m.submodules.pins = pins = PinDriver(self.config.geometry.dies, asynchronous=asynchronous)
         forward(m, operation, self, (
             "requests", "done", "offline", "lookup", "fetch", "origin_of", "origin", "fill", "activity",
         ))  # fmt: skip
@@ -448,4 +482,22 @@ class BusController(wiring.Component):
             self.beats.ready.eq(operation.beats_ready),
             pins.beat.eq(self.beats.payload),
         ]
+        if asynchronous:
+            self._serve_firmware(m, operation, pins)
         return m
+
+    def _serve_firmware(self, m: Module, operation: OperationControl, pins: PinDriver) -> None:
+        """The pins are the command port's while the operation control is paused."""
+        m.submodules.command_port = port = CommandPort(self.config)
+        forward(m, port, self, ("cycles", "answers"))
+        forward(m, pins, self.nand, ("sdr", "we_n", "re_n", "dq_oe"))
+        connect(m, port.pins, pins.port)
+        m.d.comb += [
+            operation.pause.eq(self.pause),
+            operation.released.eq(port.released),
+            port.pause.eq(self.pause),
+            port.granted.eq(operation.paused),
+            port.dq_i.eq(self.nand.dq_i[:8]),
+            port.rb_n.eq(self.nand.rb_n),
+            self.paused.eq(operation.paused),
+        ]

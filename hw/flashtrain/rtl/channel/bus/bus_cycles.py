@@ -276,6 +276,27 @@ class PinControl(wiring.Signature):
         })  # fmt: skip
 
 
+class PortPins(wiring.Signature):
+    """The output pins of a NAND bus in the next cycle, as the command port drives them.
+
+    Members
+    -------
+    active : Out(1)     the bus is the port's
+    die : Out           the die that is selected
+    selected : Out(1)   its chip enable
+    cle, ale, we, re : Out(1)   high: CLE, ALE; WE_n and RE_n are low
+    drive : Out(1)      DQ is driven
+    byte : Out(8)       with this
+    """
+
+    def __init__(self, dies: int):
+        super().__init__({
+            "die": Out(bits_for(dies)),
+            **dict.fromkeys(("active", "selected", "cle", "ale", "we", "re", "drive"), Out(1)),
+            "byte": Out(8),
+        })  # fmt: skip
+
+
 class PinDriver(wiring.Component):
     """Output registers of a NAND bus.
 
@@ -286,16 +307,30 @@ class PinDriver(wiring.Component):
     control : In(PinControl)
     beat : In(16)      on `dq_o` unless there is a byte
     ce_n, cle, ale, we, dqs_o, re, dq_o : Out   pins of `NandBus`
+
+    With `asynchronous`:
+
+    port : In(PortPins)   instead of `control`, while it is active
+    sdr, we_n, re_n, dq_oe : Out(1)   further pins of `NandBus`
     """
 
-    def __init__(self, dies: int):
+    def __init__(self, dies: int, *, asynchronous: bool = False):
         self.dies = dies
+        self.asynchronous = asynchronous
+        levels = {
+            "port": In(PortPins(dies)),
+            "sdr": Out(1),
+            "we_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+            "re_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+            "dq_oe": Out(1),
+        }
         super().__init__({
             "control": In(PinControl(dies)),
             "beat": In(16),
             "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
             **dict.fromkeys(("cle", "ale", "we", "dqs_o", "re"), Out(1)),
             "dq_o": Out(16),
+            **(levels if asynchronous else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -314,4 +349,22 @@ class PinDriver(wiring.Component):
             m.d.sync += self.dq_o.eq(control.byte)
         with m.Elif(control.parameter):
             m.d.sync += self.dq_o.eq(control.byte.replicate(2))
+        if self.asynchronous:
+            self._follow_port(m)
         return m
+
+    def _follow_port(self, m: Module) -> None:
+        port = self.port
+        m.d.sync += [
+            self.sdr.eq(port.active),
+            self.we_n.eq(~port.we),
+            self.re_n.eq(~port.re),
+            self.dq_oe.eq(port.drive),
+        ]
+        with m.If(port.active):
+            m.d.sync += [
+                self.ce_n.eq(Cat(~(port.selected & (port.die == n)) for n in range(self.dies))),
+                self.cle.eq(port.cle),
+                self.ale.eq(port.ale),
+                self.dq_o.eq(port.byte),
+            ]

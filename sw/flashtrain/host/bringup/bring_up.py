@@ -1,0 +1,214 @@
+"""From power-on to a timing mode: reset, identity, parameter page, comparison, features."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from flashtrain.host.link import Link
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import DieCommand
+
+from .command_port import ChipPins, CommandPort
+from .errors import (
+    BringUpError,
+    ChipMissing,
+    DataLineDead,
+    FeatureRefused,
+    ParameterPageDamaged,
+    WrongChip,
+)
+from .parameter_page import LEAST_COPIES, PAGE_BYTES, SIGNATURE, ParameterPage
+
+POWER_ON_US = 10_000
+"""From the supply to R/B# high: 5 ms of most parts, of which firmware has spent some already."""
+FIRST_RESET_US = 10_000
+"""The first reset after power-on may take as long (tPOR and tRST of parts: 1 to 5 ms)."""
+PAGE_US = 1_000
+"""READ PARAMETER PAGE takes tR at most; that of slow cells is some 100 µs."""
+FEATURE_US = 10
+"""tFEAT is 1 µs at most (ONFI 5.1, section 4.19)."""
+TIMING_MODE = 0x01
+"""The feature address of the data interface and its timing mode (ONFI 5.1, section 5.28)."""
+_JEDEC_ADDRESS, _ONFI_ADDRESS = 0x00, 0x20
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step that a chip has passed, and what it has found."""
+
+    name: str
+    outcome: str
+
+
+@dataclass
+class ChipReport:
+    """The steps of one chip in their order; `error` is where it has ended, if it did not pass all."""
+
+    channel: int
+    die: int
+    steps: list[Step] = field(default_factory=list)
+    page: ParameterPage | None = None
+    mode: int = 0
+    error: BringUpError | None = None
+
+
+def bring_up(
+    link: Link,
+    fastest: int = 5,
+    on_step: Callable[[ChipReport, Step], None] = lambda report, step: None,
+) -> list[ChipReport]:
+    """Start every chip of a device, compare it with the configuration, and set the fastest common SDR mode.
+
+    fastest: no faster timing mode is set. on_step: called after each step.
+
+    A failure of a chip ends its own steps, is in its report, and is no exception. Nothing is programmed and
+    nothing erased. Every wait is bounded: a chip takes `FIRST_RESET_US` and some milliseconds at most, and as
+    long as its cycles take on the Link. Raises :class:`PortMissing` for a device without a command port.
+    """
+    g = link.config.geometry
+    reports = [ChipReport(channel, die) for channel in range(g.channels) for die in range(g.dies)]
+    with CommandPort(link) as port:
+        for report in reports:
+            try:
+                chip = port.chip(report.channel, report.die)
+                for step in _identify(chip, link.config, report):
+                    report.steps.append(step)
+                    on_step(report, step)
+            except BringUpError as error:
+                report.error = error
+        sound = [report for report in reports if report.error is None]
+        mode = min((_fastest(report, fastest) for report in sound), default=0)
+        for report in sound:
+            try:
+                step = _set_mode(port, report, mode)
+                report.steps.append(step)
+                on_step(report, step)
+            except BringUpError as error:
+                report.error = error
+            finally:
+                port.set_mode(0)
+    return reports
+
+
+def _identify(chip: ChipPins, config: FmsConfig, report: ChipReport) -> Iterator[Step]:
+    """The steps in timing mode 0."""
+    chip.wait_ready(POWER_ON_US, "its power-on")
+    chip.command(DieCommand.RESET)
+    chip.wait_ready(FIRST_RESET_US, "its first reset")
+    yield Step("reset", "ready")
+
+    identity, signature = read_id(chip, _JEDEC_ADDRESS, 5), read_id(chip, _ONFI_ADDRESS, 4)
+    for level in (0xFF, 0x00):
+        if set(identity + signature) == {level}:
+            raise ChipMissing(f"{chip} does not answer: READ ID gives {level:02X}h alone")
+    _check_lines(chip, signature)
+    if signature != SIGNATURE:
+        raise WrongChip(
+            f"{chip} is no ONFI chip: READ ID 20h gives {signature.hex(' ').upper()}; expected 4F 4E 46 49"
+        )
+    yield Step("identity", identity.hex(" ").upper())
+
+    copies = read_parameter_pages(chip)
+    page = ParameterPage.find(copies)
+    if page is None:
+        raise ParameterPageDamaged(
+            f"{chip}: no copy of the parameter page has a right CRC, and neither has their majority"
+            f"{_still_lines(copies)}"
+        )
+    report.page = page
+    yield Step("parameter page", f"{page.maker} {page.model}, {page.source}")
+
+    differences = list(_differences(page, config))
+    if differences:
+        raise WrongChip(f"{chip} ({page.maker} {page.model}) has {', '.join(differences)}")
+    yield Step("configuration", f"that of {config.name}")
+
+
+def read_id(chip: ChipPins, address: int, count: int) -> bytes:
+    chip.command(DieCommand.READ_ID)
+    chip.address(address)
+    return chip.read(count)
+
+
+def read_parameter_pages(chip: ChipPins) -> list[bytes]:
+    """Three copies; ONFI promises as many at least."""
+    chip.command(DieCommand.READ_PARAMETER_PAGE)
+    chip.address(0x00)
+    chip.wait_ready(PAGE_US, "its parameter page")
+    content = chip.read(LEAST_COPIES * PAGE_BYTES)
+    return [content[start : start + PAGE_BYTES] for start in range(0, len(content), PAGE_BYTES)]
+
+
+def set_feature(chip: ChipPins, address: int, parameters: bytes) -> None:
+    """SET FEATURES: four parameters."""
+    chip.command(DieCommand.SET_FEATURES)
+    chip.address(address)
+    chip.write(parameters)
+    chip.wait_ready(FEATURE_US, f"feature {address:02X}h")
+
+
+def get_feature(chip: ChipPins, address: int) -> bytes:
+    """GET FEATURES: four parameters."""
+    chip.command(DieCommand.GET_FEATURES)
+    chip.address(address)
+    chip.wait_ready(FEATURE_US, f"feature {address:02X}h")
+    return chip.read(4)
+
+
+def _check_lines(chip: ChipPins, signature: bytes) -> None:
+    """A line that alone spoils the signature, with one level, is dead."""
+    wrong = [got ^ right for got, right in zip(signature, SIGNATURE, strict=True)]
+    lines = [line for line in range(8) if any(one >> line & 1 for one in wrong)]
+    if len(lines) == 1:
+        levels = {one >> lines[0] & 1 for one in signature}
+        if len(levels) == 1:
+            raise DataLineDead(f"{chip}: data line DQ{lines[0]} is always {levels.pop()}")
+
+
+def _still_lines(copies: list[bytes]) -> str:
+    """Data lines that never change in all copies, as a hint."""
+    content = b"".join(copies)
+    still = [line for line in range(8) if len({byte >> line & 1 for byte in content}) == 1]
+    names = ", ".join(f"DQ{line} is always {content[0] >> line & 1}" for line in still)
+    return f"; {names}" if names else ""
+
+
+def _differences(page: ParameterPage, config: FmsConfig) -> Iterator[str]:
+    g = config.geometry
+    for name, actual, expected in (
+        ("page_bytes", page.page_bytes, g.page_bytes),
+        ("pages", page.pages, g.pages),
+        ("planes", page.planes, g.planes),
+        ("blocks of a plane", page.blocks // page.planes, g.blocks),
+        ("LUNs", page.luns, 1),
+    ):
+        if actual != expected:
+            yield f"{name} {actual:,}; expected {expected:,}"
+    if page.spare_bytes < g.spare_bytes:
+        yield f"spare_bytes {page.spare_bytes:,}; expected {g.spare_bytes:,} at least"
+    if not page.sdr_modes:
+        yield "no SDR timing mode; expected mode 0 at least"
+
+
+def _fastest(report: ChipReport, fastest: int) -> int:
+    assert report.page is not None
+    return max((mode for mode in report.page.sdr_modes if mode <= fastest), default=0)
+
+
+def _set_mode(port: CommandPort, report: ChipReport, mode: int) -> Step:
+    """The chip first, then the port; the identity must come as before."""
+    chip = port.chip(report.channel, report.die)
+    wanted = bytes([mode, 0, 0, 0])
+    set_feature(chip, TIMING_MODE, wanted)
+    port.set_mode(mode)
+    kept = get_feature(chip, TIMING_MODE)
+    if kept != wanted:
+        raise FeatureRefused(
+            f"{chip}: feature 01h is {kept.hex(' ').upper()} after it was set to {wanted.hex(' ').upper()}"
+        )
+    signature = read_id(chip, _ONFI_ADDRESS, 4)
+    if signature != SIGNATURE:
+        raise FeatureRefused(
+            f"{chip} answers READ ID 20h with {signature.hex(' ').upper()} in timing mode {mode}"
+        )
+    report.mode = mode
+    return Step("timing mode", f"SDR mode {mode}")
