@@ -49,7 +49,10 @@ class Decoder:
 
     async def begin(self, first: list[int]) -> None:
         dut = self.dut
-        dut.first.value, dut.start.value = sum(word << FIRST_BITS * array for array, word in enumerate(first)), 1
+        dut.first.value, dut.start.value = (
+            sum(word << FIRST_BITS * array for array, word in enumerate(first)),
+            1,
+        )
         await RisingEdge(dut.clk)
         dut.start.value = 0
 
