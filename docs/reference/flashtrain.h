@@ -112,6 +112,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_GENERATION_COMMIT 0x01
 #define FLASHTRAIN_GENERATION_PIN 0x02
 #define FLASHTRAIN_GENERATION_RELEASE 0x03
+#define FLASHTRAIN_GENERATION_ADVANCE 0x04
 
 /* Action of a RESTORE command; `RESTORE_FIELDS` has the fields of the entry that it takes. */
 #define FLASHTRAIN_RESTORE_STREAM 0x01 /* the generation of a stream */
@@ -415,6 +416,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_EXPANDED 448, 16 /* read of a stream with a codec: blocks of decoded data - 1 */
 #define FLASHTRAIN_SUBMISSION_EXACT 464, 1 /* append to and read of a stream with a codec: with WINDOW16 */
 #define FLASHTRAIN_SUBMISSION_SOURCE 480, 8 /* update, commit: namespace of the current generation */
+#define FLASHTRAIN_SUBMISSION_SOURCE_PAGE 496, 16 /* update: page of the source's zone that the first tile is on */
 #define FLASHTRAIN_SUBMISSION_PHYSICAL 64, 16 /* restore: physical zone */
 #define FLASHTRAIN_SUBMISSION_WEAR 96, 21 /* restore: its erases */
 #define FLASHTRAIN_SUBMISSION_RESTORED_STATE 424, 4 /* restore: ZoneState */
@@ -494,6 +496,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_UPDATE_HEADER_ROUNDING_KEY 64, 48 /* of stochastic rounding */
 #define FLASHTRAIN_UPDATE_HEADER_FIRST_ZONE 112, 12 /* of the stream; the place of a tile counts its zone from there */
 #define FLASHTRAIN_UPDATE_HEADER_CONSTANTS(index) 128 + 32 * (index), 32 /* binary32 */
+#define FLASHTRAIN_UPDATE_HEADER_FIRST_PAGE 384, 12 /* of the generation in its zone; the place counts its page from there */
 
 /* Statistics of a die's gradients since LOAD_CONSTANTS. */
 #define FLASHTRAIN_UPDATE_STATISTICS_BYTES 64
@@ -533,7 +536,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 
 /* A stream in a journal record. */
 #define FLASHTRAIN_RECORD_STREAM_BYTES 16
-#define FLASHTRAIN_RECORD_STREAM_GENERATION 0, 32
+#define FLASHTRAIN_RECORD_STREAM_GENERATION 0, 16
+#define FLASHTRAIN_RECORD_STREAM_PAGE 16, 16 /* of the stream's first zone, where the committed generation begins */
 #define FLASHTRAIN_RECORD_STREAM_COMMIT 32, 32 /* number of the record that committed the generation; 0: not committed */
 #define FLASHTRAIN_RECORD_STREAM_UPDATES 64, 32 /* that led to the committed generation */
 #define FLASHTRAIN_RECORD_STREAM_NOTE 96, 32 /* bytes of the note */

@@ -73,6 +73,7 @@ class Step(c.Structure):
         *((name, c.c_uint8) for name in ("code", "gradient_format", "copy_format")),
         *((name, c.c_uint8) for name in ("weight_format", "moment_format", "rounding")),
         ("rounding_key", c.c_uint64),
+        ("page", c.c_uint16),
         ("constants", c.c_uint32 * 8),
     ]
 
@@ -90,15 +91,15 @@ class Statistics(c.Structure):
 
 class Entry(c.Structure):
     _fields_ = [
-        ("generation", c.c_uint16), ("pinned", c.c_bool),
+        ("generation", c.c_uint16), ("page", c.c_uint16), ("pinned", c.c_bool),
         *((name, c.c_uint32) for name in ("commit", "updates", "note_bytes")),
     ]  # fmt: skip
 
 
 class Commit(c.Structure):
     _fields_ = [
-        ("updates", c.c_uint32), ("note", c.c_char_p), ("note_bytes", c.c_uint32), ("pin", c.c_bool),
-        ("release", c.c_uint8),
+        ("updates", c.c_uint32), ("note", c.c_char_p), ("note_bytes", c.c_uint32), ("page", c.c_uint16),
+        ("pin", c.c_bool), ("release", c.c_uint8), ("keep", c.c_bool),
     ]  # fmt: skip
 
 
@@ -162,8 +163,8 @@ FUNCTIONS = {
     "ft_drain": [_P],
     "ft_tile_of": [_P, _P, _P],
     "ft_set_constants": [*_DATA, _P, _U64],
-    "ft_update": [*_DATA, _U8, _U32, _P, _U32, _U64, _P],
-    "ft_submit_update": [_P, *_DATA, _U8, _U32, _P, _U32, _U64],
+    "ft_update": [*_DATA, _U8, _U32, _U32, _P, _U32, _U64, _P],
+    "ft_submit_update": [_P, *_DATA, _U8, _U32, _U32, _P, _U32, _U64],
     "ft_get_statistics": [*_DATA, _U64, _P, _U32],
     "ft_commit": [*_DATA, _U8, _P],
     "ft_declare_committed": [_P, _U8, _P],

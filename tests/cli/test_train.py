@@ -58,7 +58,7 @@ def test_what_a_reader_sees(tmp_path, capsys):
     assert [line.split()[0] for line in lines[1:7]] == list("123456")
     assert "compared with plain NumPy: the same to the last bit" in text
     assert "activations" in text
-    assert "updates on the dies: 6, 0 skipped after an overflow; each 4,810 parameters in 4 tiles" in text
+    assert "updates on the dies: 6, 0 skipped after an overflow; each 4,810 parameters in 8 tiles" in text
     assert "gradients in 115,440 bytes, 16-bit copies out 0 bytes" in text
     assert str(tmp_path / "loss.png") in text
 

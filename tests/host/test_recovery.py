@@ -691,8 +691,8 @@ def test_bytes_of_a_record(seed, notes):
     streams = {}
     for nsid in range(1, 9):
         note = random.bytes(notes[nsid - 1]) if nsid <= len(notes) else b""
-        fields = (int(n) for n in random.integers(0, 1 << 16, 3))
-        streams[nsid] = StreamEntry(*fields, bool(random.integers(2)), note)
+        *fields, page = (int(n) for n in random.integers(0, 1 << 16, 4))
+        streams[nsid] = StreamEntry(*fields, bool(random.integers(2)), note, page)
     last = geometry.zones - 1
     retired = {0: ZoneState.OFFLINE, 7: ZoneState.READ_ONLY, 8: ZoneState.OFFLINE, last: ZoneState.READ_ONLY}
     record = Record(

@@ -106,7 +106,7 @@ def step(state, given):
 
 
 def read_all(state):
-    adam_only = [state._read_group(state._streams[state.current.stream], state._placed[0], n) for n in (1, 2)]
+    adam_only = [state.read_group(array, 0) for array in (Input.M, Input.V)]
     return [tensor.tobytes() for group in (*state.read(Input.W), *adam_only) for tensor in group]
 
 

@@ -142,10 +142,11 @@ def test_tiles(code, copy, gradient, formats, rounding, random):
     entries["die"] = dies
     entries["state"], entries["gradient"] = (each.offsets[tiles, 0] for each in pages)
     first_zone, zones, places = 7, np.array([7, 9, 3]), random.integers(0, 1 << 21, 3) << 12
+    first_page = int(random.integers(1 << 12))
     entries["zone"], entries["place"] = zones, places
     how = StepRounding(rounding, int(random.integers(1 << 48)))
     copy_pages = int(random.integers(1, 4)) if copy is not CopyFormat.NONE else 0
-    step = TileStep(constants, gradient, copy, n, formats, how, first_zone)
+    step = TileStep(constants, gradient, copy, n, formats, how, first_zone, first_page)
     step.run(entries, *pages, copy_pages, statistics)
     new, copies = in_rows(new_pages), in_rows(sent_pages)
     kinds = [formats.of(k) for k in range(arrays)]
@@ -164,7 +165,8 @@ def test_tiles(code, copy, gradient, formats, rounding, random):
         parts = {Input(k).name.lower(): array for k, array in enumerate(old)}
         after = update(constants, g, **parts, copy=CopyFormat.NONE)
         arrays_after = [array for array in (after.w, after.m, after.v) if array is not None]
-        bits = random_bits(how.key, place | (zone - first_zone) % 4096, n)
+        of_page = ((place >> 12) - first_page) % 4096 << 12
+        bits = random_bits(how.key, place >> 24 << 24 | of_page | (zone - first_zone) % 4096, n)
         expected = [
             stored_bits(kind, array, random_halves(bits, k) if rounding is Rounding.STOCHASTIC else None)
             for k, (kind, array) in enumerate(zip(kinds, arrays_after, strict=True))

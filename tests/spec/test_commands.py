@@ -68,7 +68,7 @@ def test_zone_actions():
         "ALL": 0, "EMPTY": 1, "IMPLICITLY_OPEN": 2, "EXPLICITLY_OPEN": 3, "CLOSED": 4, "FULL": 5,
         "READ_ONLY": 6, "OFFLINE": 7,
     }  # fmt: skip
-    assert values(GenerationAction) == {"COMMIT": 1, "PIN": 2, "RELEASE": 3}
+    assert values(GenerationAction) == {"COMMIT": 1, "PIN": 2, "RELEASE": 3, "ADVANCE": 4}
     assert values(RestoreAction) == {"STREAM": 1, "ZONE": 2, "PHYSICAL": 3, "END": 4, "BLOCK": 5}
 
 
@@ -150,6 +150,7 @@ def test_submission_entry():
         "expanded": (14 * dword, 16),
         "exact": (14 * dword + 16, 1),
         "source": (15 * dword, 8),
+        "source_page": (15 * dword + 16, 16),
         "physical": (2 * dword, 16),
         "wear": (3 * dword, 21),
         "restored_state": (13 * dword + 8, 4),

@@ -104,7 +104,7 @@ def test_header():
     assert (h.code, h.gradient_format, h.copy_format) == ((0, 8), (8, 8), (16, 8))
     assert (h.weight_format, h.moment_format, h.rounding) == ((24, 4), (28, 3), (31, 1))
     assert (h.parameters, h.rounding_key, h.first_zone) == ((32, 32), (64, 48), (112, 12))
-    assert h.constants == words(4)
+    assert (h.constants, h.first_page) == (words(4), (384, 12))
 
 
 def test_statistics():

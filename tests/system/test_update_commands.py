@@ -32,7 +32,7 @@ SEND, RETIRE, RESET, FLUSH = (
     Opcode.FLUSH,
 )
 SET, GET, UPDATE, GENERATION = Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS, Opcode.UPDATE, Opcode.GENERATION
-COMMIT, PIN, RELEASE = GenerationAction
+COMMIT, PIN, RELEASE, ADVANCE = GenerationAction
 SUCCESS = Status.SUCCESS
 A, B = 5, 6  # namespaces of state_a and state_b
 
@@ -148,7 +148,9 @@ def test_fields(started):
         for blocks in (1, dies - 1, dies + 1):
             assert started.status(opcode, nlb=blocks - 1) == bad
         assert started.status(opcode, slba=(1 << 64) - 1) == SUCCESS
-    for action in (0, 4, 5, 255):
+    for page in (g.pages, g.pages + 1, 0xFFFF):
+        assert started.update_status(source_page=page) == bad
+    for action in (0, 5, 6, 255):
         assert started.generation(action) == bad
     rows = started.raw.config.max_blocks // channels + 1
     assert started.update_status(rows=rows) == bad
@@ -237,7 +239,8 @@ def test_zones_of_the_source(started):
     assert c.update_status(rows=3) == Status.UNWRITTEN_BLOCK
     assert c.update_status(slba=c.zone) == Status.UNWRITTEN_BLOCK
     assert c.update_status(rows=2) == SUCCESS
-    assert c.update_status() == Status.UNWRITTEN_BLOCK
+    assert c.update_status(source_page=2 // c.g.dies) == Status.UNWRITTEN_BLOCK
+    assert c.update_status(source_page=c.g.pages - 1) == Status.UNWRITTEN_BLOCK
     assert c.status(RESET, "state_b") == SUCCESS
     assert c.status(RETIRE, action=ZoneState.READ_ONLY) == SUCCESS
     assert c.update_status() == SUCCESS
@@ -271,6 +274,51 @@ def test_uncommitted(started):
     assert c.status(READ, "state_b") == SUCCESS
     assert c.status(READ, "state_a") == Status.UNWRITTEN_BLOCK
     assert c.generation(COMMIT, source=A) == Status.INVALID_FIELD
+
+
+def test_tiles_of_any_page_of_the_source(commands, seed):
+    """A step without gradients moves tiles to other pages of the same die, and changes nothing in them."""
+    c, g = commands, commands.g
+    tile = c.set_constants(OptimizerCode.SGD, SGD(1.0))
+    c.raw.data[:] = 0
+    shape = (4, g.dies * c.row, g.page_bytes // 4)  # pages, blocks, floats
+    content = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+    c.device.stream("state_a").append(content)
+    target = c.device.stream("state_b")
+    for place, page in enumerate((2, 0, 3, 1, 2)):
+        for row in range(g.dies):
+            answer = c.update(pages=tile.gradient_pages, source_page=page)
+            assert (answer.status, answer.result) == (SUCCESS, (place * g.dies + row) * c.row)
+        assert c.generation(ADVANCE) == SUCCESS
+        moved = target.read_blocks(place * g.dies * c.row, g.dies * c.row).view(np.float32)
+        assert np.array_equal(moved.reshape(shape[1:]), content[page]), page
+    rows = min(3 * g.dies, c.raw.config.max_blocks // (tile.gradient_pages * g.channels))
+    past = -(-(4 * g.dies - rows + 1) // g.dies)
+    blocks = rows * tile.gradient_pages * g.channels
+    fields = {"rows": rows, "pages": tile.gradient_pages, "nlb": blocks - 1}
+    if 5 * g.dies + rows <= g.pages * g.dies:
+        assert c.update_status(**fields, source_page=past) == Status.UNWRITTEN_BLOCK
+        assert c.update_status(**fields, source_page=past - 1) == SUCCESS
+
+
+def test_an_advance_resets_nothing(started):
+    c = started
+    assert c.generation(ADVANCE) == Status.INVALID_FIELD  # no update before
+    before = [c.device.state_stream(name).generation for name in ("state_a", "state_b")]
+    for row in range(2):
+        assert c.update_status() == SUCCESS
+        assert c.status(READ, "state_b") == Status.NAMESPACE_NOT_READY
+        assert c.generation(ADVANCE) == SUCCESS  # with fewer rows than the source, too
+        assert c.generation(ADVANCE) == Status.INVALID_FIELD
+        assert c.status(READ, "state_b", slba=row * c.row) == c.status(READ) == SUCCESS
+    assert [c.device.state_stream(name).generation for name in ("state_a", "state_b")] == before
+    # The other way, behind what is there; a pin holds, and may be set again.
+    assert c.update_status("state_a", source=B, source_page=0) == SUCCESS
+    assert c.generation(ADVANCE, "state_a", source=255) == SUCCESS  # it has no source
+    assert c.generation(PIN, "state_a") == SUCCESS
+    assert c.update_status("state_a", source=B) == Status.NAMESPACE_WRITE_PROTECTED
+    assert c.generation(RELEASE, "state_a") == SUCCESS
+    assert c.generation(ADVANCE, port=Port.HOST) == Status.ACCESS_DENIED
 
 
 @pytest.mark.parametrize("all_zones", [False, True])
@@ -451,7 +499,7 @@ def test_tables_that_the_flash_does_not_bear_out(link, raw_of, lie):
 
         commands.set_constants()
         whole = 2 if lie == "pointer" else 0
-        answers = [commands.update() for _ in range(3)]
+        answers = [commands.update(source_page=number // g.dies) for number in range(3)]
         expected = [Status.SUCCESS] * whole + [Status.WRITE_FAULT] * (3 - whole)
         assert [answer.status for answer in answers] == expected
         assert [answer.result for answer in answers] == [0, row, 0][:whole] + [0] * (3 - whole)

@@ -37,7 +37,7 @@ def test_report_of_equal_runs(small, data):
     lines = report.text().splitlines()
     assert [line.split()[0] for line in lines[4:8]] == ["inputs", "activations", "state", "trained"]
     assert lines[8:] == [
-        "updates on the dies: 5, 0 skipped after an overflow; each 610 parameters in 4 tiles, on 4 of 8 dies",
+        "updates on the dies: 5, 0 skipped after an overflow; each 610 parameters in 8 tiles, on 8 of 8 dies",
         "  gradients in 12,200 bytes, 16-bit copies out 0 bytes",
     ]
     assert document["updates"]["gradient_bytes"] == 5 * 4 * 610

@@ -30,6 +30,7 @@ from flashtrain.spec.nvme import Completion, Opcode
 from flashtrain.spec.registers import CycleKind
 from flashtrain.spec.sdr import SDR_MODES
 from flashtrain.spec.streams import Codec
+from flashtrain.spec.update import SourceIdentity
 
 from .identity import RECORD_BITS
 
@@ -93,7 +94,7 @@ def coded(config: FmsConfig, fields: dict) -> dict:
 
 
 class ZoneIdentity(data.StructLayout):
-    """The common part of the identities of a zone's pages (`spec.identity`), as `SourceIdentity`."""
+    """The common part of the identities of a zone's pages (`spec.identity`)."""
 
     def __init__(self):
         p = PageIdentity
@@ -102,6 +103,19 @@ class ZoneIdentity(data.StructLayout):
             "stream": p.stream.width,
             "zone": p.zone.width,
             "generation": p.generation.width,
+        })  # fmt: skip
+
+
+class TileSource(data.StructLayout):
+    """The common part of the identities of a tile to be sensed, as `SourceIdentity`."""
+
+    def __init__(self):
+        s = SourceIdentity
+        super().__init__({
+            "sequence": s.sequence.width,
+            "stream": s.stream.width,
+            "zone": s.zone.width,
+            "page": s.page.width,
         })  # fmt: skip
 
 
@@ -154,6 +168,7 @@ class Command(data.StructLayout):
             "select_all": 1,
             # Updates and commits:
             "source": STREAM_BITS,
+            "source_page": g.page_bits,  # of the first tile
             "rows": config.count_bits,  # of tiles
             "last_page": g.plane_bits,  # of a tile's gradients
             "copies": g.plane_bits + 1,  # pages of a tile
@@ -200,7 +215,7 @@ class WriteJob(data.StructLayout):
             "last_page": g.plane_bits,  # of a page set; the next die's set follows it
             "source": g.zone_bits,  # GRADIENTS: physical
             "copies": g.plane_bits + 1,  # GRADIENTS: pages of each tile that are replaced
-            "source_identity": ZoneIdentity(),  # GRADIENTS: required of the pages of the source
+            "source_identity": TileSource(),  # GRADIENTS: required of the first tile of the source
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,  # of the physical zone
             **coded(config, {
@@ -356,10 +371,10 @@ class WritePage(data.StructLayout):
             "stream": STREAM_BITS,
             "notify": 1,  # report when its program has passed or failed; of constants, when they are loaded
             "close": 1,  # no more pages for its page set: program it
-            "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, on the same page of the same die
+            "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, on the same die
             "copies": g.plane_bits + 1,  # GRADIENTS: copies of a tile, which replace its first pages
             "buffer_block": config.buffer_block_bits,  # GRADIENTS: the address of the page
-            "source_identity": ZoneIdentity(),  # GRADIENTS: required of the old tile
+            "source_identity": TileSource(),  # GRADIENTS: required of the old tile; its page
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,
             "channel": PageIdentity.channel.width,
@@ -409,6 +424,7 @@ class PageSet(data.StructLayout):
             "first": g.plane_bits,  # its planes are `first` to `last`; of GRADIENTS: page 0 to the last page
             "last": g.plane_bits,
             "source": g.zone_bits,  # these as in `WritePage`
+            "source_page": g.page_bits,
             "copies": g.plane_bits + 1,
             "tag": config.tag_bits,
         })  # fmt: skip

@@ -56,7 +56,8 @@ class RecordStream:
     """A stream in a journal record."""
 
     BYTES = 16
-    generation = BitField(0, 32)
+    generation = BitField(0, 16)
+    page = BitField(16, 16)  # of the stream's first zone, where the committed generation begins
     commit = BitField(32, 32)  # number of the record that committed the generation; 0: not committed
     updates = BitField(64, 32)  # that led to the committed generation
     note = BitField(96, 32)  # bytes of the note

@@ -22,7 +22,7 @@ Order of checks. A command is answered with the status of the *first* check that
    - ZSA, ZRA, generation action, restore action and reporting options known; at least 64 bytes of report;
    - constants and statistics: as many blocks as dies;
    - update: PAGES is 1 to the planes of a die; COPIES is at most PAGES; ROWS is at least 1; the number of
-     blocks is ROWS x channels x PAGES;
+     blocks is ROWS x channels x PAGES; SOURCE_PAGE is below the pages of a block;
    - update and commit: the source has as many zones as the namespace;
    - restore, where the field counts: `restored_state` is CLOSED, READ_ONLY, FULL or OFFLINE; `physical` is a
      zone of the device, or a spare block if it is released or put in a place; the place and its spare block
@@ -41,14 +41,15 @@ Order of checks. A command is answered with the status of the *first* check that
    - append, write, update, retire, *offline*, zone and stream resets: not pinned
      (`NAMESPACE_WRITE_PROTECTED`);
    - read, pin; update, of its source: not uncommitted (`NAMESPACE_NOT_READY`);
-   - commit: uncommitted, and every zone written at least as far as that of the source (`INVALID_FIELD`);
+   - commit, advance: uncommitted; commit: every zone written at least as far as that of the source
+     (`INVALID_FIELD`);
 9. the zone's condition, for
    - append, write and update: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`,
      `ZONE_IS_FULL`); write: SLBA is the write pointer, update: the write pointer is a multiple of
      channels x planes (`ZONE_INVALID_WRITE`); blocks fit below the capacity (`ZONE_BOUNDARY_ERROR`); for an
      append to a stream with a codec its bound counts as its blocks;
-   - update, of the source's zone of the same number: offline (`ZONE_IS_OFFLINE`), written as far as the
-     destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
+   - update, of the source's zone of the same number: offline (`ZONE_IS_OFFLINE`), all its tiles written
+     (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
    - append, write and update, resources: an empty zone needs an active one (`TOO_MANY_ACTIVE_ZONES`), every
      zone not yet open an open one (`TOO_MANY_OPEN_ZONES`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
@@ -131,9 +132,11 @@ Optimizer steps on the dies (`spec.update`):
   belong to the device; the namespace decides only on permissions. Both commands wait until no update is under
   way, and later updates wait for both.
 - UPDATE reads tiles of its *source* and appends the updated ones to its namespace, the *destination*. It
-  appends to the zone of ZSLBA, at the write pointer. It reads from the same offset of the source's zone of
-  the same number. ROWS counts the tiles of all channels side by side: the write pointer advances by ROWS x
-  channels x planes blocks. The result is the LBA of the first.
+  appends to the zone of ZSLBA, at the write pointer. It reads from the source's zone of the same number. The
+  first tile there is that of page SOURCE_PAGE on the die of the write pointer; the others follow it as those
+  of the destination do. So a tile stays on its die, whatever its page. ROWS counts the tiles of all channels
+  side by side: the write pointer advances by ROWS x channels x planes blocks. The result is the LBA of the
+  first.
 - The data of an UPDATE are gradients, in the order of blocks with PAGES in the place of planes. Block i is
   page i / channels mod PAGES of the tile in row i / (channels x PAGES) of channel i mod channels. Copies
   replace the first COPIES pages of each tile.
@@ -147,6 +150,8 @@ Optimizer steps on the dies (`spec.update`):
   programmed yet. An older content of the source is never taken for them.
 - From its first update on a destination is *uncommitted*. COMMIT ends that, and resets the source unless it
   is pinned; a reset of all its zones ends it, too: that is how a step is skipped. Neither moves data.
+- ADVANCE ends it as well, and leaves all other streams as they are. So the next update can append behind what
+  is not needed any more, and no erase is due. It does not check how far zones are written.
 - PIN keeps a stream as it is until RELEASE; both succeed also when it is so already. Zone management other
   than resets, and flushes, are allowed. A pin does not outlast the controller's enable.
 - GENERATION commands wait, as resets do, until their stream (COMMIT: and its source) has no command in
@@ -204,6 +209,7 @@ class GenerationAction(IntEnum):
     COMMIT = 1
     PIN = 2
     RELEASE = 3
+    ADVANCE = 4
 
 
 class ZoneReport(IntEnum):
@@ -337,6 +343,7 @@ class Submission:
     expanded = _dword(14, 0, 16)  # read of a stream with a codec: blocks of decoded data - 1
     exact = _dword(14, 16, 1)  # append to and read of a stream with a codec: with WINDOW16
     source = _dword(15, 0, 8)  # update, commit: namespace of the current generation
+    source_page = _dword(15, 16, 16)  # update: page of the source's zone that the first tile is on
     physical = _dword(2, 0, 16)  # restore: physical zone
     wear = _dword(3, 0, 21)  # restore: its erases
     restored_state = _dword(13, 8, 4)  # restore: ZoneState

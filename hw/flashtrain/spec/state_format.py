@@ -10,8 +10,9 @@ which is then cut off. The probability of the upper neighbour is the distance fr
 of that between both. So the expectation is the number itself.
 
 The random bits are a hash of a key, which the host makes of a seed and the number of the step; of the place
-of the tile; and of the parameter's number in it. A step that is repeated therefore has the same bits, on
-every device with the same geometry. `permute` is a Feistel network with halves of 24 bits: `ROUNDS` times
+of the tile in its generation; and of the parameter's number in it. A step that is repeated therefore has the
+same bits, wherever its generation begins, on every device with the same geometry. `permute` is a Feistel
+network with halves of 24 bits: `ROUNDS` times
 `left, right = right ^ (left <<< 1 & left <<< 8) ^ left <<< 2 ^ constant, left`. These are the rounds of SIMON
 48, with constants in the place of its keys (R. Beaulieu and others, SIMON and SPECK, DAC 2015). A round takes
 a logic function of five inputs for each of 24 bits, and no multiplier.
@@ -76,7 +77,7 @@ PLACE_BITS = PageIdentity.die.low + PageIdentity.die.width - PLACE_LOW
 
 
 def tile_place(zone: int, page: int, channel: int, die: int) -> int:
-    """The place of a tile; `zone` counts from the first zone of its stream."""
+    """The place of a tile: `zone` counts from its stream's first, `page` from its generation's first."""
     p = PageIdentity
     put = p.zone.put(zone) | p.page.put(page) | p.channel.put(channel) | p.die.put(die)
     return put >> PLACE_LOW

@@ -26,9 +26,10 @@ Die commands (bytes in `spec.nand`):
   each with its own `plane` and the CRC that goes with it; their other spare bytes stay as they are. When the
   die is ready again FAILC is the status of the program two UPDATEs before; while RDY is set the next
   gradients, copies, statistics and UPDATEs may follow.
-- The page that was sensed on each plane must have an identity. Stream, zone, generation and sequence are
-  those of the `SourceIdentity`; page, channel and die those of the page to be programmed; the plane is its
-  own; wear and `updated` may be any. Otherwise the tile is *damaged* on its plane. A damaged tile is
+- The page that was sensed on each plane must have an identity. Stream, zone, page and sequence are those of
+  the `SourceIdentity`; channel and die those of the page to be programmed; the plane is its own; wear and
+  `updated` may be any. So may the generation, which follows from the sequence: an allocation of a zone has
+  pages of one generation. Otherwise the tile is *damaged* on its plane. A damaged tile is
   programmed nevertheless, with 16 zeros instead of each identity; its words and copies are undefined. So no
   page of it can be taken for a good one. Its program reports a failure on the planes where it is damaged.
 - With a code (`spec.ecc`) the unit works on corrected words only, and compares corrected identities. Every
@@ -147,6 +148,7 @@ class UpdateHeader:
     rounding_key = BitField(64, KEY_BITS)  # of stochastic rounding
     first_zone = BitField(112, 12)  # of the stream; the place of a tile counts its zone from there
     constants = tuple(BitField(32 * (4 + number), 32) for number in range(CONSTANT_WORDS))  # binary32
+    first_page = BitField(384, 12)  # of the generation in its zone; the place counts its page from there
 
 
 class SourceIdentity:
@@ -159,7 +161,7 @@ class SourceIdentity:
     sequence = BitField(0, 32)  # these as in `PageIdentity`
     stream = BitField(32, 3)
     zone = BitField(35, 12)
-    generation = BitField(47, 16)
+    page = BitField(47, 12)
 
 
 class UpdateStatistics:

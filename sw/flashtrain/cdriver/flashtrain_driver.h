@@ -153,6 +153,7 @@ struct ft_step {
     uint8_t weight_format, moment_format; /* FLASHTRAIN_STATE_FORMAT_... of w, and of m and v */
     uint8_t rounding;                     /* FLASHTRAIN_ROUNDING_... */
     uint64_t rounding_key;                /* of stochastic rounding: 48 bits */
+    uint16_t page;                        /* of the zone, where the new generation begins */
     uint32_t constants[8];                /* binary32, by FLASHTRAIN_..._CONSTANT_... */
 };
 
@@ -171,6 +172,7 @@ struct ft_statistics {
 /* A stream's entry in the journal. */
 struct ft_entry {
     uint16_t generation;
+    uint16_t page; /* of its first zone, where the committed generation begins */
     bool pinned;
     uint32_t commit;  /* number of the record that committed the generation; 0: not committed */
     uint32_t updates; /* that led to the committed generation */
@@ -182,8 +184,10 @@ struct ft_commit {
     uint32_t updates;    /* recorded: the number of updates that led to the tiles */
     const uint8_t* note; /* recorded: any bytes; NULL for none */
     uint32_t note_bytes;
+    uint16_t page;   /* recorded: of the first zone, where the tiles begin */
     bool pin;        /* pin the new generation */
     uint8_t release; /* NSID of a pinned stream to release and reset; 0 for none */
+    bool keep;       /* reset neither the source nor the released one: tiles follow behind what they have */
 };
 
 /* The result of a recovery. */
@@ -429,16 +433,16 @@ enum ft_error ft_set_constants(struct ft_device* device, uint8_t port, uint8_t n
                                const struct ft_step* step, uint64_t address);
 
 /* Update `rows` rows of tiles: read them from the zone of `source` with the same number, and append the new
- * ones to the zone of `destination`. A row is a tile on each channel. At `address` lie the gradients,
- * channels * gradient_pages blocks per row; the first copy_pages * channels blocks of each row become the
- * copies.
+ * ones to the zone of `destination`. The first tile is read from page `page`, on the die of the write pointer.
+ * A row is a tile on each channel. At `address` lie the gradients, channels * gradient_pages blocks per row;
+ * the first copy_pages * channels blocks of each row become the copies.
  */
 enum ft_error ft_update(struct ft_device* device, uint8_t port, uint8_t destination, uint8_t source,
-                        uint32_t zone, const struct ft_tile* tile, uint32_t rows, uint64_t address,
-                        uint64_t* lba);
+                        uint32_t zone, uint32_t page, const struct ft_tile* tile, uint32_t rows,
+                        uint64_t address, uint64_t* lba);
 enum ft_error ft_submit_update(struct ft_device* device, struct ft_request* request, uint8_t port,
-                               uint8_t destination, uint8_t source, uint32_t zone, const struct ft_tile* tile,
-                               uint32_t rows, uint64_t address);
+                               uint8_t destination, uint8_t source, uint32_t zone, uint32_t page,
+                               const struct ft_tile* tile, uint32_t rows, uint64_t address);
 
 /* The statistics of `dies` dies: number i is of die i / channels of channel i mod channels.
  *
@@ -447,10 +451,11 @@ enum ft_error ft_submit_update(struct ft_device* device, struct ft_request* requ
 enum ft_error ft_get_statistics(struct ft_device* device, uint8_t port, uint8_t nsid, uint64_t address,
                                 struct ft_statistics* statistics, uint32_t dies);
 
-/* Make the updated tiles the stream's generation, and reset `source` unless it is pinned.
+/* Make the updated tiles the stream's generation, and drop that of `source` unless it is pinned.
  *
- * One record of the journal has all of it: after a loss of power all of it has happened, or nothing. To skip
- * an update instead, reset the destination.
+ * `source` is reset, unless the commit says `keep`. One record of the journal has all of it: after a loss of
+ * power all of it has happened, or nothing. To skip an update instead, reset the destination, or let the next
+ * update append behind it.
  */
 enum ft_error ft_commit(struct ft_device* device, uint8_t port, uint8_t destination, uint8_t source,
                         const struct ft_commit* commit);

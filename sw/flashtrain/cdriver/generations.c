@@ -22,6 +22,11 @@ static enum ft_error record_change(struct ft_device* device) {
     return error;
 }
 
+static enum ft_error reset_stream(struct ft_device* device, uint8_t port, uint8_t nsid) {
+    const struct ft_command command = {.opcode = FLASHTRAIN_OPCODE_STREAM_RESET, .nsid = nsid};
+    return ft_execute(device, port, &command, NULL);
+}
+
 enum ft_error ft_stream_reset(struct ft_device* device, uint8_t port, uint8_t nsid) {
     if (ft_check_user(device, port, nsid) != FT_OK) return FT_ERR_ARGUMENT;
     if (!device->enabled) return FT_ERR_DISABLED;
@@ -32,8 +37,7 @@ enum ft_error ft_stream_reset(struct ft_device* device, uint8_t port, uint8_t ns
         const enum ft_error error = record_change(device);
         if (error != FT_OK) return error;
     }
-    const struct ft_command command = {.opcode = FLASHTRAIN_OPCODE_STREAM_RESET, .nsid = nsid};
-    const enum ft_error error = ft_execute(device, port, &command, NULL);
+    const enum ft_error error = reset_stream(device, port, nsid);
     if (error == FT_ERR_STATUS && recorded) take_back(device);
     return error;
 }
@@ -64,10 +68,9 @@ enum ft_error ft_zone_reset(struct ft_device* device, uint8_t port, uint8_t nsid
     return ft_execute(device, port, &command, NULL);
 }
 
-static enum ft_error change_generation(struct ft_device* device, uint8_t port, uint8_t nsid, uint8_t action,
-                                       uint8_t source) {
+static enum ft_error change_generation(struct ft_device* device, uint8_t port, uint8_t nsid, uint8_t action) {
     const struct ft_command command = {
-        .opcode = FLASHTRAIN_OPCODE_GENERATION, .nsid = nsid, .action = action, .source = source};
+        .opcode = FLASHTRAIN_OPCODE_GENERATION, .nsid = nsid, .action = action};
     return ft_execute(device, port, &command, NULL);
 }
 
@@ -78,22 +81,31 @@ static enum ft_error set_committed(struct ft_device* device, uint8_t nsid, const
     if (error != FT_OK) return error;
     entry->commit = device->journal.number + 1;
     entry->updates = commit->updates;
+    entry->page = commit->page;
     entry->pinned = commit->pin;
     return FT_OK;
 }
 
 static bool is_commit(const struct ft_device* device, const struct ft_commit* commit) {
     const struct ft_stream* released = commit ? ft_stream_of(device, commit->release) : NULL;
-    return commit && (commit->note || !commit->note_bytes) &&
+    return commit && (commit->note || !commit->note_bytes) && commit->page < device->info.pages &&
            (!commit->release || (released && !released->journal));
+}
+
+/* The entry of a stream whose generation nothing needs any more. */
+static void drop_generation(struct ft_device* device, uint8_t nsid, bool keep) {
+    const uint16_t generation = device->journal.entries[nsid - 1].generation;
+    ft_next_generation(device, nsid);
+    if (keep) device->journal.entries[nsid - 1].generation = generation;
 }
 
 static enum ft_error record_commit(struct ft_device* device, uint8_t port, uint8_t nsid, uint8_t source,
                                    const struct ft_commit* commit) {
     ft_save_entries(device);
-    if (!is_pinned(device, source) && is_recording(device, port, source)) ft_next_generation(device, source);
+    if (!is_pinned(device, source) && is_recording(device, port, source))
+        drop_generation(device, source, commit->keep);
     if (commit->release && is_recording(device, port, commit->release))
-        ft_next_generation(device, commit->release);
+        drop_generation(device, commit->release, commit->keep);
     const enum ft_error error = set_committed(device, nsid, commit);
     if (error != FT_OK) {
         ft_undo_entries(device);
@@ -105,19 +117,19 @@ static enum ft_error record_commit(struct ft_device* device, uint8_t port, uint8
 /* The commands behind the record, each after the one before. */
 static enum ft_error commit_on_device(struct ft_device* device, uint8_t port, uint8_t nsid, uint8_t source,
                                       const struct ft_commit* commit, bool* committed) {
-    enum ft_error error = change_generation(device, port, nsid, FLASHTRAIN_GENERATION_COMMIT, source);
+    enum ft_error error = change_generation(device, port, nsid, FLASHTRAIN_GENERATION_ADVANCE);
     *committed = error != FT_ERR_STATUS;
+    if (error == FT_OK && !commit->keep && !is_pinned(device, source))
+        error = reset_stream(device, port, source);
     if (error == FT_OK && commit->release) {
-        error = change_generation(device, port, commit->release, FLASHTRAIN_GENERATION_RELEASE, 0);
+        error = change_generation(device, port, commit->release, FLASHTRAIN_GENERATION_RELEASE);
         if (error == FT_OK) {
-            const struct ft_command reset = {.opcode = FLASHTRAIN_OPCODE_STREAM_RESET,
-                                             .nsid = commit->release};
             device->pinned[commit->release - 1] = false;
-            error = ft_execute(device, port, &reset, NULL);
+            if (!commit->keep) error = reset_stream(device, port, commit->release);
         }
     }
     if (error == FT_OK && commit->pin) {
-        error = change_generation(device, port, nsid, FLASHTRAIN_GENERATION_PIN, 0);
+        error = change_generation(device, port, nsid, FLASHTRAIN_GENERATION_PIN);
         device->pinned[nsid - 1] = error == FT_OK;
     }
     return error;
@@ -164,7 +176,7 @@ enum ft_error ft_pin(struct ft_device* device, uint8_t port, uint8_t nsid, bool 
         if (error != FT_OK) return error;
     }
     const enum ft_error error = change_generation(
-        device, port, nsid, pinned ? FLASHTRAIN_GENERATION_PIN : FLASHTRAIN_GENERATION_RELEASE, 0);
+        device, port, nsid, pinned ? FLASHTRAIN_GENERATION_PIN : FLASHTRAIN_GENERATION_RELEASE);
     if (error == FT_OK) device->pinned[nsid - 1] = pinned;
     if (error == FT_ERR_STATUS && recorded) take_back(device);
     return error;

@@ -45,7 +45,7 @@ struct ft_walk {
 struct ft_command {
     uint64_t slba, address;
     uint32_t blocks, length, wear, sequence, time;
-    uint16_t rows, physical, generation, spare;
+    uint16_t rows, source_page, physical, generation, spare;
     uint8_t opcode, nsid, action, pages, copies, source, restored_state, channel, die, plane;
     bool unsure;
 };

@@ -62,6 +62,7 @@ static void encode(uint8_t* entry, const struct ft_command* command, uint16_t ci
     put(entry, FLASHTRAIN_SUBMISSION_COPIES, command->copies);
     put(entry, FLASHTRAIN_SUBMISSION_ROWS, command->rows);
     put(entry, FLASHTRAIN_SUBMISSION_SOURCE, command->source);
+    put(entry, FLASHTRAIN_SUBMISSION_SOURCE_PAGE, command->source_page);
     put(entry, FLASHTRAIN_SUBMISSION_PHYSICAL, command->physical);
     put(entry, FLASHTRAIN_SUBMISSION_WEAR, command->wear);
     put(entry, FLASHTRAIN_SUBMISSION_RESTORED_STATE, command->restored_state);

@@ -132,7 +132,7 @@ void ft_pack_record(struct ft_device* device, uint32_t number, bool clean, bool 
         flags |= (uint32_t)journal->entries[i].pinned << (FLASHTRAIN_RECORD_FIRST_PIN + i);
     put_word(device, &at, flags);
     for (unsigned i = 0; i < FLASHTRAIN_MAX_STREAMS; ++i) {
-        put_word(device, &at, journal->entries[i].generation);
+        put_word(device, &at, journal->entries[i].generation | (uint32_t)journal->entries[i].page << 16);
         put_word(device, &at, journal->entries[i].commit);
         put_word(device, &at, journal->entries[i].updates);
         put_word(device, &at, journal->entries[i].note_bytes);
@@ -213,7 +213,9 @@ enum ft_error ft_parse_record(struct ft_device* device) {
     journal->clean = (flags & FLASHTRAIN_RECORD_FLAG_CLEAN) != 0;
     journal->replaced = (flags & FLASHTRAIN_RECORD_FLAG_REPLACED) != 0;
     for (unsigned i = 0; i < FLASHTRAIN_MAX_STREAMS; ++i) {
-        journal->entries[i].generation = (uint16_t)get_word(device, &at);
+        const uint32_t generation = get_word(device, &at);
+        journal->entries[i].generation = (uint16_t)generation;
+        journal->entries[i].page = (uint16_t)(generation >> 16);
         journal->entries[i].commit = get_word(device, &at);
         journal->entries[i].updates = get_word(device, &at);
         journal->entries[i].note_bytes = get_word(device, &at);

@@ -54,7 +54,7 @@ enum ft_error ft_set_constants(struct ft_device* device, uint8_t port, uint8_t n
                                const struct ft_step* step, uint64_t address) {
     struct ft_tile tile;
     if (ft_check_user(device, port, nsid) != FT_OK || ft_tile_of(device, step, &tile) != FT_OK ||
-        ft_check_data(device, address, dies_of(device)) != FT_OK)
+        step->page >= device->info.pages || ft_check_data(device, address, dies_of(device)) != FT_OK)
         return FT_ERR_ARGUMENT;
     for (uint32_t die = 0; die < dies_of(device); ++die) {
         uint8_t* header = ft_pointer(device, address + (uint64_t)die * device->info.page_bytes);
@@ -67,6 +67,7 @@ enum ft_error ft_set_constants(struct ft_device* device, uint8_t port, uint8_t n
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_ROUNDING, step->rounding);
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_ROUNDING_KEY, step->rounding_key);
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_FIRST_ZONE, device->first_zone[nsid - 1]);
+        flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_FIRST_PAGE, step->page);
         flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_PARAMETERS, tile.parameters);
         for (unsigned i = 0; i < sizeof step->constants / sizeof step->constants[0]; ++i)
             flashtrain_put(header, FLASHTRAIN_UPDATE_HEADER_CONSTANTS(i), step->constants[i]);
@@ -95,11 +96,12 @@ enum ft_error ft_get_statistics(struct ft_device* device, uint8_t port, uint8_t 
 }
 
 static enum ft_error update_command(const struct ft_device* device, struct ft_command* command, uint8_t port,
-                                    uint8_t destination, uint8_t source, uint32_t zone,
+                                    uint8_t destination, uint8_t source, uint32_t zone, uint32_t page,
                                     const struct ft_tile* tile, uint32_t rows, uint64_t address) {
     if (ft_check_user(device, port, destination) != FT_OK || ft_check_user(device, port, source) != FT_OK ||
         !tile || tile->gradient_pages < 1 || tile->gradient_pages > device->info.planes ||
-        tile->copy_pages > tile->gradient_pages || rows < 1 || rows > device->info.max_blocks)
+        tile->copy_pages > tile->gradient_pages || page >= device->info.pages || rows < 1 ||
+        rows > device->info.max_blocks)
         return FT_ERR_ARGUMENT;
     const uint64_t blocks = (uint64_t)rows * tile->gradient_pages * device->info.channels;
     if (blocks > device->info.max_blocks || ft_check_data(device, address, (uint32_t)blocks) != FT_OK)
@@ -113,25 +115,26 @@ static enum ft_error update_command(const struct ft_device* device, struct ft_co
                                    .pages = (uint8_t)tile->gradient_pages,
                                    .copies = (uint8_t)tile->copy_pages,
                                    .rows = (uint16_t)rows,
-                                   .source = source};
+                                   .source = source,
+                                   .source_page = (uint16_t)page};
     return FT_OK;
 }
 
 enum ft_error ft_submit_update(struct ft_device* device, struct ft_request* request, uint8_t port,
-                               uint8_t destination, uint8_t source, uint32_t zone, const struct ft_tile* tile,
-                               uint32_t rows, uint64_t address) {
+                               uint8_t destination, uint8_t source, uint32_t zone, uint32_t page,
+                               const struct ft_tile* tile, uint32_t rows, uint64_t address) {
     struct ft_command command;
     const enum ft_error error =
-        update_command(device, &command, port, destination, source, zone, tile, rows, address);
+        update_command(device, &command, port, destination, source, zone, page, tile, rows, address);
     if (error != FT_OK || !request) return FT_ERR_ARGUMENT;
     return ft_submit(device, request, port, &command);
 }
 
 enum ft_error ft_update(struct ft_device* device, uint8_t port, uint8_t destination, uint8_t source,
-                        uint32_t zone, const struct ft_tile* tile, uint32_t rows, uint64_t address,
-                        uint64_t* lba) {
+                        uint32_t zone, uint32_t page, const struct ft_tile* tile, uint32_t rows,
+                        uint64_t address, uint64_t* lba) {
     struct ft_command command;
     const enum ft_error error =
-        update_command(device, &command, port, destination, source, zone, tile, rows, address);
+        update_command(device, &command, port, destination, source, zone, page, tile, rows, address);
     return error == FT_OK ? ft_execute(device, port, &command, lba) : error;
 }

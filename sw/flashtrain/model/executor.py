@@ -92,8 +92,9 @@ class DatalessExecutor(TimedExecutor):
         return 0
 
     def _update_tiles(
-        self, entry: SubmissionEntry, content: StreamContent, index: int, source: StreamContent, pointer: int
-    ) -> bool:
+        self, entry: SubmissionEntry, content: StreamContent, index: int, source: StreamContent,
+        pointer: int, first: int,
+    ) -> bool:  # fmt: skip
         return False
 
     def coded_pages(self, entry: SubmissionEntry, answer: Answer) -> NDArray[np.void]:

@@ -37,13 +37,13 @@ class StateStore:
         self._program = program
         self._numbers = {tensor.name: number for number, tensor in enumerate(tensors)}
         self._layout = group.layout(geometry)
-        self._tiles = self._layout.rows * geometry.channels
         self._commits = commits
         self._under_way: StateUpdate | None = None
         self._missing: Set[str] = set()  # in the update under way
         self._started = 0
         recovered = arrays is None
         self._state = device.optimizer_state([group], StreamRole.STATE.streams, port, recovered)
+        self._tiles = self._state.rows(0) * geometry.channels
         self.updates = UpdateTraffic.on(device.config, self._layout.tile)
         self.traffic = Traffic()
         if arrays is not None:

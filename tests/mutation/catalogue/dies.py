@@ -91,9 +91,17 @@ DIES = (
     Fault(
         "stale-source",
         "die/update/tile_identity.py",
-        'if name not in ("updated", "wear", "crc")',
-        'if name not in ("updated", "wear", "crc", "generation")',
-        "a page of an older generation of its stream is updated",
+        'free = ("updated", "generation", "wear", "crc")',
+        'free = ("updated", "generation", "sequence", "wear", "crc")',
+        "a page of an older allocation of its zone is updated",
+        OF_UPDATES,
+    ),
+    Fault(
+        "any-page-of-the-source",
+        "die/update/tile_identity.py",
+        'free = ("updated", "generation", "wear", "crc")',
+        'free = ("updated", "generation", "page", "wear", "crc")',
+        "a page of an older generation in the same zone is updated",
         OF_UPDATES,
     ),
     Fault(

@@ -7,10 +7,18 @@ READ = "rtl/datapath/test_read_pipeline.py"
 
 PIPELINES = (
     Fault(
+        "source-stays-on-its-page",
+        "datapath/write_splitter.py",
+        "job.source_identity.page.eq(job.source_identity.page + 1)",
+        "job.source_identity.page.eq(job.source_identity.page)",
+        "all tiles of an update are read from the first page of its source",
+        WRITE,
+    ),
+    Fault(
         "row-ends-on-any-channel",
         "datapath/write_splitter.py",
-        "with m.If(ends_set & (channel == g.channels - 1)):",
-        "with m.If(ends_set):",
+        "ends_row.eq(ends_set & (channel == g.channels - 1))",
+        "ends_row.eq(ends_set)",
         "the last plane of the first channel is taken for the end of the row",
         WRITE,
     ),

@@ -43,9 +43,17 @@ STATE_FORMATS = (
     Fault(
         "zone-of-the-device",
         "die/update/updater.py",
-        "(identity.place[:zone_bits] - header.first_zone)[:zone_bits]",
-        "identity.place[:zone_bits]",
+        "(zone - header.first_zone)[: len(zone)]",
+        "zone",
         "a step that is repeated in another stream has other random bits",
+        OF_UPDATES,
+    ),
+    Fault(
+        "page-of-the-zone",
+        "die/update/updater.py",
+        "(page - header.first_page)[: len(page)]",
+        "page",
+        "a step that is repeated behind another generation has other random bits",
         OF_UPDATES,
     ),
     Fault(

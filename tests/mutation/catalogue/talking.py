@@ -86,6 +86,14 @@ TALKING = (
         READ_SETS,
     ),
     Fault(
+        "source-on-the-page-of-the-target",
+        "channel/die_agent/tile_updater.py",
+        "request.page.eq(page_set.source_page)",
+        "request.page.eq(page_set.page)",
+        "a tile is read from the page that its successor is written to",
+        UPDATES,
+    ),
+    Fault(
         "tile-judged-by-fail",
         "channel/die_agent/tile_updater.py",
         "DieStatus.FAILC)\n                m.d.sync += s.computing.eq(0)",

@@ -37,6 +37,14 @@ ZONES = (
         STATE_MACHINE,
     ),
     Fault(
+        "source-of-the-same-place",
+        "zones/state_machine.py",
+        "source_offset > prepared.source_before",
+        "zone.pointer > prepared.source_before",
+        "an update of an early page of its source is checked as that of its own place",
+        STATE_MACHINE,
+    ),
+    Fault(
         "read-does-not-wait-for-its-write",
         "zones/manager.py",
         "stored.job.eq(registers.jobs_sent + 1)",

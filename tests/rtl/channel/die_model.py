@@ -297,7 +297,7 @@ class DieModel:
             self.sources.append(page)
         elif op in TARGETS:
             assert len(self.sources) == len(self.targets) + 1, f"{where} without a source"
-            assert self.sources[-1][1:] == page[1:], f"{where}: {page}, and its source is {self.sources[-1]}"
+            assert self.sources[-1][2] == page[2], f"{where}: {page}, and its source is {self.sources[-1]}"
             self.targets.append(page)
             assert (op is BusOp.UPDATE_LAST) == (page[2] == self.config.geometry.planes - 1), where
             if op is BusOp.UPDATE_LAST:

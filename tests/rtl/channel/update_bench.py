@@ -8,7 +8,7 @@ from itertools import pairwise
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.layouts import PageEvent, PageKind, ReadHead, ReadPage, WritePage, ZoneIdentity
+from flashtrain.rtl.layouts import PageEvent, PageKind, ReadHead, ReadPage, TileSource, WritePage
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.identity import PageIdentity, is_identity
@@ -39,6 +39,7 @@ class Tile:
     origins: list[int]  # of its pages of gradients
     copies: int
     source: int  # SourceIdentity
+    source_page: int
     gradients: list[list[int]] = field(default_factory=list)  # beats
 
 
@@ -109,8 +110,11 @@ class Bench:
         row, die = divmod(self.count, GEOMETRY.dies)
         self.count += 1
         origins = [self._origin() for _ in range(PAGES)]
-        source = random.getrandbits(ZoneIdentity().size)
-        tile = Tile(row % GEOMETRY.pages, die, self.count % CONFIG.commands, origins, copies, source)
+        source_page = random.randrange(GEOMETRY.pages)
+        fields = {name: random.getrandbits(part.width) for name, part in TileSource()}
+        source = pack(TileSource(), **fields | {"page": source_page})
+        tag = self.count % CONFIG.commands
+        tile = Tile(row % GEOMETRY.pages, die, tag, origins, copies, source, source_page)
         index = len(self.updated[die]) + len(self.to_update[die])
         for number, origin in enumerate(origins):
             tile.gradients.append(page_of_beats())
@@ -187,7 +191,8 @@ class Bench:
         elif op in (BusOp.UPDATE_SOURCE, BusOp.UPDATE_MORE, BusOp.UPDATE_LAST):
             tile = self.to_update[number][0]
             assert len(die.gradients) == PAGES
-            assert (block, page) == (OLD if op is BusOp.UPDATE_SOURCE else NEW, tile.page)
+            of_source = op is BusOp.UPDATE_SOURCE
+            assert (block, page) == ((OLD, tile.source_page) if of_source else (NEW, tile.page))
             if op is BusOp.UPDATE_LAST:
                 self.updated[number].append(self.to_update[number].popleft())
         if op in TAKES_DATA:

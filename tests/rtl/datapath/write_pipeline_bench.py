@@ -6,13 +6,14 @@ from dataclasses import replace
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.layouts import PageEvent, PageKind, WriteJob, WritePage, ZoneIdentity
+from flashtrain.rtl.layouts import PageEvent, PageKind, TileSource, WriteJob, WritePage, ZoneIdentity
 from flashtrain.rtl.lib.axi import burst_layout, read_beat_layout
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec import preset
 from flashtrain.spec.geometry import Place
+from flashtrain.spec.update import SourceIdentity
 
 CONFIG = preset("tiny")
 CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench_parameters()))
@@ -101,7 +102,7 @@ def expected(jobs: list[dict]) -> tuple[list[list[dict]], list[list[int]], list[
                 "kind": kind.value, "tag": job["tag"], "stream": job["stream"], "notify": int(notify),
                 "close": int(close), "source": job["source"], "copies": job["copies"],
                 "buffer_block": job["buffer_block"] + index, "identity": job["identity"],
-                "source_identity": job["source_identity"], "wear": job["wear"], "channel": place.channel,
+                "source_identity": source_of(job, place), "wear": job["wear"], "channel": place.channel,
             })  # fmt: skip
             beats[place.channel] += [
                 word(job["buffer_block"] + index, beat) for beat in range(CONFIG.page_beats)
@@ -119,6 +120,13 @@ def page_place(job: dict, index: int) -> Place:
     first = GEOMETRY.place(job["offset"])
     row, die = divmod(first.page * GEOMETRY.dies + first.die + index, GEOMETRY.dies)
     return Place(0, row, die, page, channel)
+
+
+def source_of(job: dict, place: Place) -> int:
+    """The required identity of a tile's source: its pages are as far apart as those of the new tiles."""
+    fields = unpack(TileSource(), job["source_identity"])
+    page = fields["page"] + place.page - GEOMETRY.place(job["offset"]).page
+    return pack(TileSource(), **fields | {"page": page % (1 << SourceIdentity.page.width)})
 
 
 def random_update() -> dict:
@@ -162,7 +170,7 @@ def random_job() -> dict:
         "source": 0,
         "copies": 0,
         "identity": random.getrandbits(ZoneIdentity().size),
-        "source_identity": random.getrandbits(ZoneIdentity().size),
+        "source_identity": random.getrandbits(TileSource().size),
         "wear": random.getrandbits(20),
     }
 

@@ -295,7 +295,7 @@ async def a_damaged_identity_stays_damaged(dut):
 
 
 IDENTITY = slice(GEOMETRY.page_bytes, GEOMETRY.identified_page_bytes)
-FIELDS = ("stream", "zone", "page", "channel", "die", "plane", "generation", "sequence", "version")
+FIELDS = ("stream", "zone", "page", "channel", "die", "plane", "sequence", "version")
 FLAWS = (*FIELDS, "checksum", "zeros", "torn", "erased")
 
 

@@ -111,9 +111,12 @@ class Step:
         self.gradients: list[np.ndarray] = []
         self.identities: list[dict[str, int]] = []
         self.place = self._any_fields("channel", "die")
-        self.source = self._any_fields("stream", "zone", "generation", "sequence")
+        self.source = self._any_fields("stream", "zone", "sequence", "page")  # the page of its first tile
         self.key = int(self.random.integers(1 << UpdateHeader.rounding_key.width))
-        self.first_zone = int(self.random.integers(1 << UpdateHeader.first_zone.width))
+        self.first_zone, self.first_page = (
+            int(self.random.integers(1 << field.width))
+            for field in (UpdateHeader.first_zone, UpdateHeader.first_page)
+        )
 
     @property
     def header(self) -> bytes:
@@ -127,6 +130,7 @@ class Step:
             h.rounding: self.rounding,
             h.rounding_key: self.key,
             h.first_zone: self.first_zone,
+            h.first_page: self.first_page,
             h.parameters: self.parameters + self.surplus,
             **dict(zip(h.constants, self.constants.words, strict=True)),
         }
@@ -147,8 +151,8 @@ class Step:
 
     def source_record(self, number: int, plane: int, /, **wrong: int) -> np.ndarray:
         """The identity of a page to be sensed for gradients `number`; `wrong`: bits of fields."""
-        fields = {"page": number, "plane": plane, "version": 0, **self.place, **self.source}
-        fields |= self._any_fields("wear", "updated")
+        fields = {"plane": plane, "version": 0, **self.place, **self._source_of(number)}
+        fields |= self._any_fields("wear", "updated", "generation")
         for name, bits in wrong.items():
             fields[name] ^= bits
         return np.frombuffer(identity_record(**fields), np.uint8)
@@ -187,10 +191,15 @@ class Step:
             **self.place, "page": len(self.identities), "updated": 1,
         })  # fmt: skip
         s = SourceIdentity
-        source = sum(getattr(s, name).put(value) for name, value in self.source.items())
+        of_tile = self._source_of(len(self.identities) - 1)
+        source = sum(getattr(s, name).put(value) for name, value in of_tile.items())
         behind = [identity_record(**self.identities[-1]) + source.to_bytes(s.BYTES, "little")]
         behind += [self.random.bytes(PageIdentity.BYTES + s.BYTES) for _ in pages[1:]]
         return [page + records for page, records in zip(pages, behind, strict=True)]
+
+    def _source_of(self, number: int) -> dict[str, int]:
+        """The fields of the `SourceIdentity` of gradients `number`."""
+        return {**self.source, "page": (self.source["page"] + number) % (1 << SourceIdentity.page.width)}
 
     def _any_fields(self, *names: str) -> dict[str, int]:
         return {name: int(self.random.integers(1 << getattr(PageIdentity, name).width)) for name in names}
@@ -236,7 +245,8 @@ class Step:
             return None
         place = dict(self.identities[number])
         zone = (place["zone"] - self.first_zone) % (1 << UpdateHeader.first_zone.width)
-        at = tile_place(zone, place["page"], place["channel"], place["die"])
+        page = (place["page"] - self.first_page) % (1 << UpdateHeader.first_page.width)
+        at = tile_place(zone, page, place["channel"], place["die"])
         bits = [random_bits(self.key, at, index) for index in range(self.parameters)]
         return np.array([each >> 16 * array & 0xFFFF for each in bits], np.uint32)
 

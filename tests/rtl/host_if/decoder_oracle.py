@@ -178,9 +178,9 @@ class Oracle(NamedTuple):
             pages, copies, rows = e.get(13, 16, 8), e.get(13, 24, 8), e.get(14, 0, 16)
             if not 1 <= pages <= g.planes or copies > pages or rows == 0:
                 return True
-            return blocks != rows * g.channels * pages
+            return blocks != rows * g.channels * pages or e.get(15, 16, 16) >= g.pages
         if opcode == GENERATION:
-            return action not in (1, 2, 3)
+            return action not in (1, 2, 3, 4)
         if opcode == RESTORE:
             physical = e.get(2, 0, 16)
             if action == RESTORE_ZONE:
@@ -265,7 +265,8 @@ class Oracle(NamedTuple):
             tiles = rows * self.config.geometry.channels
             fields |= {
                 "first_zone": self.streams[e.source - 1].first + zone, "rows": rows, "copies": copies,
-                "last_page": pages - 1, "events": tiles * pages + tiles + tiles * copies,
+                "source_page": e.get(15, 16, 16), "last_page": pages - 1,
+                "events": tiles * pages + tiles + tiles * copies,
             }  # fmt: skip
         return fields
 
@@ -389,6 +390,7 @@ def _put_update(oracle: Oracle, e: Entry) -> int:
     e.put(13, 16, 8, pages)
     e.put(13, 24, 8, random.randint(0, pages))
     e.put(14, 0, 16, rows)
+    e.put(15, 16, 16, random.randrange(geometry.pages))
     return rows * geometry.channels * pages
 
 
@@ -438,6 +440,9 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
         case 16:
             pages = e.get(13, 16, 8)
             e.put(13, 24, 8, random.choice([0, pages, pages + 1, random.getrandbits(8)]))
+        case 17 if random.random() < 0.4:
+            pages = geometry.pages
+            e.put(15, 16, 16, random.choice([pages - 1, pages, pages + 1, 1 << random.randrange(16)]))
         case 17:
             e.put(14, 0, 16, random.choice([0, 1, e.get(14, 0, 16) + 1, e.get(14, 0, 16) ^ 1 << 15]))
         case 18:

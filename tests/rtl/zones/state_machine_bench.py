@@ -20,8 +20,10 @@ from flashtrain.spec.nvme import GenerationAction
 from tests.rtl.zones.zone_model import ACTIVE, CLOSED, OPEN, AgeRule, Outcome, Request, Zone, ZoneModel
 
 CONFIG = preset("tiny")
-CAPACITY, SIZE = CONFIG.geometry.zone_capacity, CONFIG.geometry.zone_size
-ROW = CONFIG.geometry.channels * CONFIG.geometry.planes
+GEOMETRY = CONFIG.geometry
+CAPACITY, SIZE = GEOMETRY.zone_capacity, GEOMETRY.zone_size
+ROW = GEOMETRY.channels * GEOMETRY.planes
+PAGE = ROW * GEOMETRY.dies
 COMMAND, CONDITION, IN_USE = Command(CONFIG), ZoneCondition(CONFIG), ZonesInUse(CONFIG)
 STREAM = StreamCondition()
 SOURCE = 1  # a stream of one zone, the last
@@ -81,7 +83,9 @@ def requests(pointer: int):
             yield Request(Operation.RESTORE, offset=last, action=action, restored_state=state)
     for rows in (1, (CAPACITY - pointer) // ROW, (CAPACITY - pointer) // ROW + 1):
         for _ in ZoneState if rows else ():  # the source's zone is drawn for each
-            yield Request(Operation.UPDATE, source=SOURCE, rows=rows, pages=1)
+            page = random.choice((0, pointer // PAGE, random.randrange(GEOMETRY.pages)))
+            page = min(page, GEOMETRY.pages - 1)
+            yield Request(Operation.UPDATE, source=SOURCE, source_page=page, rows=rows, pages=1)
 
 
 def draw_source(model: ZoneModel) -> None:
@@ -140,6 +144,7 @@ async def all_of_them(dut):
                 action=int(request.action),
                 select_all=request.select_all,
                 rows=request.rows,
+                source_page=request.source_page,
                 restored_state=int(request.restored_state),
             )
             outcome = verdict(model, request)
@@ -182,6 +187,6 @@ async def all_of_them(dut):
     }  # fmt: skip
     assert statuses == expected
     pairs = {(operation, action, select_all, state) for operation, action, select_all, state, _ in seen}
-    # append, write, read, reset, update, inspect, 2 retirements, 3 of generations, 5 restores, 5 actions on
+    # append, write, read, reset, update, inspect, 2 retirements, 4 of generations, 5 restores, 5 actions on
     # one zone and on all: each on 7 states.
-    assert len(pairs) == (6 + 2 + 3 + 5 + 10) * len(ZoneState), sorted(map(str, pairs))
+    assert len(pairs) == (6 + 2 + 4 + 5 + 10) * len(ZoneState), sorted(map(str, pairs))

@@ -21,7 +21,8 @@ CAPACITY, CHANNELS = GEOMETRY.zone_capacity, GEOMETRY.channels
 ROW = CHANNELS * GEOMETRY.planes  # blocks by which a row of tiles moves the write pointer
 STREAMS = {1: range(0, 4), 2: range(4, 8), 6: range(8, 12)}
 NON_VOLATILE = (2,)
-COMMIT, PIN, RELEASE = GenerationAction.COMMIT, GenerationAction.PIN, GenerationAction.RELEASE
+COMMIT, PIN, RELEASE, ADVANCE = GenerationAction
+PAGE = ROW * GEOMETRY.dies  # blocks of a page number
 
 
 async def start(dut) -> Environment:
@@ -39,11 +40,18 @@ def send(stream: int, zone: int, action: ZoneAction, select_all: int = 0) -> Req
     return Request(Operation.SEND, stream, zone, action=action, select_all=select_all)
 
 
-def update(stream: int, source: int, zone: int, rows: int = 1, pages: int = 1, copies: int = 0) -> Request:
+def update(
+    stream: int, source: int, zone: int, rows: int = 1, pages: int = 1, copies: int = 0, page: int = 0
+) -> Request:
     return Request(
-        Operation.UPDATE, stream, zone, source=source, rows=rows, pages=pages, copies=copies,
-        blocks=rows * CHANNELS * pages,
+        Operation.UPDATE, stream, zone, source=source, source_page=page, rows=rows, pages=pages,
+        copies=copies, blocks=rows * CHANNELS * pages,
     )  # fmt: skip
+
+
+def next_page(environment: Environment, stream: int, zone: int) -> int:
+    """The page of the zone's write pointer."""
+    return min(environment.model.of(stream)[zone].pointer // PAGE, GEOMETRY.pages - 1)
 
 
 def generation(action: GenerationAction, stream: int, source: int = 0) -> Request:
@@ -62,7 +70,10 @@ def random_update(environment: Environment, stream: int, source: int) -> Request
     rows = missing if random.random() < 0.8 else random.randint(1, 6)
     pages = random.randint(1, GEOMETRY.planes)
     rows = min(max(rows, 1), CONFIG.max_blocks // (CHANNELS * pages))
-    return update(stream, source, zone, rows, pages, random.randint(0, pages))
+    page = next_page(environment, stream, zone)
+    if random.random() < 0.3:
+        page = random.randrange(GEOMETRY.pages)
+    return update(stream, source, zone, rows, pages, random.randint(0, pages), page)
 
 
 def random_commit(environment: Environment, stream: int, source: int) -> Request:
@@ -85,9 +96,9 @@ def random_request(environment: Environment) -> Request:
     stream, source = random.sample(list(STREAMS), 2)
     zone = random.randrange(len(STREAMS[stream]))
     kind = random.choices(
-        ("append", "update", "read", "commit", "pin", "release", "constants", "statistics", "reset", "zone",
-         "retire"),
-        (25, 40, 10, 10, 4, 8, 6, 6, 4, 8, 0.4),
+        ("append", "update", "read", "commit", "advance", "pin", "release", "constants", "statistics",
+         "reset", "zone", "retire"),
+        (25, 40, 10, 10, 4, 4, 8, 6, 6, 4, 8, 0.4),
     )[0]  # fmt: skip
     match kind:
         case "append":
@@ -99,6 +110,8 @@ def random_request(environment: Environment) -> Request:
             return Request(Operation.READ, stream, zone, offset=random.randrange(pointer + 1), blocks=1)
         case "commit":
             return random_commit(environment, stream, source)
+        case "advance":
+            return generation(ADVANCE, random.choice([stream, *sorted(environment.model.uncommitted)]))
         case "pin":
             uncommitted = sorted(environment.model.uncommitted)
             return generation(PIN, random.choice([stream, *uncommitted]))
@@ -146,6 +159,7 @@ async def random_steps(dut):
                    Status.ZONE_INVALID_WRITE, Status.UNWRITTEN_BLOCK, Status.DATA_EXPIRED):  # fmt: skip
         assert seen[Operation.UPDATE, 0, status], status
     for wanted in ((COMMIT, Status.SUCCESS), (COMMIT, Status.INVALID_FIELD), (PIN, Status.SUCCESS),
+                   (ADVANCE, Status.SUCCESS), (ADVANCE, Status.INVALID_FIELD),
                    (PIN, Status.NAMESPACE_NOT_READY), (RELEASE, Status.SUCCESS)):  # fmt: skip
         assert seen[(Operation.GENERATION, *wanted)], wanted
 
@@ -164,7 +178,8 @@ async def commit_and_skip(dut):
             rows = environment.model.of(current)[zone].pointer // ROW
             for _ in range(rows):
                 environment.submit(generation(COMMIT, other, current))  # too early
-                environment.submit(update(other, current, zone, pages=2, copies=1))
+                page = next_page(environment, other, zone)
+                environment.submit(update(other, current, zone, pages=2, copies=1, page=page))
         environment.submit(Request(Operation.READ, other, 0))
         environment.submit(for_all_dies(Operation.STATISTICS))
         if step % 3 == 1:
@@ -177,6 +192,34 @@ async def commit_and_skip(dut):
         await environment.idle()
     assert len(environment.mapping) == 3
     assert environment.statuses[Status.NAMESPACE_NOT_READY] == 6
+
+
+@cocotb.test()
+async def a_zone_takes_generation_after_generation(dut):
+    """Two streams in turn, each step behind what is not needed any more: no reset, and no other zone."""
+    environment = await start(dut)
+    environment.pace(idle=0.2, busy=0.7, delay=20)
+    assert environment.submit(append(2, 1, PAGE)).status is Status.SUCCESS
+    current, other = (2, 0), (6, 0)  # stream and page
+    for step in range(2 * GEOMETRY.pages - 1):
+        (source, page), (stream, to) = current, other
+        assert environment.submit(generation(ADVANCE, stream)).status is Status.INVALID_FIELD
+        rows = [update(stream, source, 1, page=page)] * GEOMETRY.dies
+        assert all(environment.submit(one).status is Status.SUCCESS for one in rows)
+        assert environment.submit(generation(ADVANCE, stream)).status is Status.SUCCESS, step
+        read = Request(Operation.READ, stream, 1, offset=to * PAGE)
+        assert environment.submit(read).status is Status.SUCCESS
+        current, other = other, (source, page + 1)
+    assert environment.submit(update(2, 6, 1, page=0)).status is Status.ZONE_IS_FULL
+    assert environment.submit(Request(Operation.RESET, 2)).status is Status.SUCCESS
+    past = environment.submit(update(2, 6, 1, rows=2, page=GEOMETRY.pages - 1))
+    assert past.status is Status.UNWRITTEN_BLOCK
+    last = update(2, 6, 1, page=GEOMETRY.pages - 1)
+    assert environment.submit(last).status is Status.SUCCESS
+    assert environment.submit(generation(COMMIT, 2, 6)).status is Status.INVALID_FIELD
+    assert environment.submit(generation(ADVANCE, 2)).status is Status.SUCCESS
+    await environment.idle()
+    assert len(environment.mapping) == 2
 
 
 @cocotb.test()
@@ -274,10 +317,14 @@ async def latency_and_throughput(dut):
     await environment.idle()
     await cycles(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
     write, read, answers = environment.write, environment.read, environment.answers
-    assert await cycles_of(environment, [update(6, 2, 0)] * 6, write) == (7, [8] * 5)
+    tiles = [update(6, 2, 0, page=row // GEOMETRY.dies) for row in range(6)]
+    assert await cycles_of(environment, tiles, write) == (7, [8] * 5)
     assert (await cycles_of(environment, [for_all_dies(Operation.CONSTANTS)] * 4, write)) == (6, [7] * 3)
     assert (await cycles_of(environment, [for_all_dies(Operation.STATISTICS)] * 4, read)) == (6, [7] * 3)
     assert await cycles_of(environment, [generation(RELEASE, 2)] * 4, answers) == (5, [6] * 3)
+    environment.submit(update(1, 2, 0))
+    await environment.idle()
+    assert await cycles_of(environment, [generation(ADVANCE, 1)], answers) == (5, [])
     # Two cycles for each of the four zones, 5 until the last one is compared, and one for the commit.
     assert await cycles_of(environment, [generation(COMMIT, 6, 2)], answers) == (6 + 2 * 4 + 5, [])
     await environment.idle()

@@ -226,6 +226,7 @@ class Environment:
             "action": int(request.action),
             "select_all": request.select_all,
             "source": request.source,
+            "source_page": request.source_page,
             "first_zone": first_zone,
             "rows": request.rows,
             "last_page": request.pages - 1 if is_update else random.getrandbits(g.plane_bits),
@@ -466,7 +467,9 @@ class Environment:
             source = self.model.streams[request.source].start + request.zone
             expected = (PageKind.GRADIENTS, request.pages - 1, self.mapping[source], request.copies)
             identity, _ = self.identities[source]
-            assert {name: getattr(job.source_identity, name) for name in identity} == identity
+            expected_source = {**identity, "page": request.source_page}
+            del expected_source["generation"]
+            assert {name: getattr(job.source_identity, name) for name in expected_source} == expected_source
         elif request.operation is Operation.CONSTANTS:
             expected = (PageKind.CONSTANTS, 0, 0, 0)
         else:

@@ -50,6 +50,7 @@ class Request:
     action: int = 0
     select_all: int = 0
     source: int = 0
+    source_page: int = 0
     rows: int = 0
     pages: int = 0
     copies: int = 0
@@ -187,6 +188,10 @@ class ZoneModel:
                 self.uncommitted.discard(stream)
                 if source not in self.pinned:
                     return self._reset_all(source)
+            case GenerationAction.ADVANCE:
+                if stream not in self.uncommitted:
+                    raise Refused(Status.INVALID_FIELD)
+                self.uncommitted.discard(stream)
         return Outcome(Status.SUCCESS)
 
     def _zone(self, request: Request) -> Zone:
@@ -225,7 +230,8 @@ class ZoneModel:
             source = self.of(request.source)[request.zone]
             if source.state is ZoneState.OFFLINE:
                 raise Refused(Status.ZONE_IS_OFFLINE)
-            if zone.pointer + blocks > source.pointer:
+            of_page = g.channels * g.planes * g.dies
+            if request.source_page * of_page + zone.pointer % of_page + blocks > source.pointer:
                 raise Refused(Status.UNWRITTEN_BLOCK)
             if self.expired(request.source, source):
                 raise Refused(Status.DATA_EXPIRED)

@@ -49,8 +49,8 @@ def test_a_note_apart_from_its_commit_is_found(monkeypatch: pytest.MonkeyPatch):
     """Planted: the pin's note is recorded after the commit, in a record of its own."""
     whole = Journal.commit
 
-    def late(self: Journal, nsid: int, updates: int, note: bytes = b"", *others: object):
-        whole(self, nsid, updates, b"", *others)
+    def late(self: Journal, nsid: int, updates: int, note: bytes = b"", *others: object, **more: object):
+        whole(self, nsid, updates, b"", *others, **more)
         return self.annotate(nsid, note)
 
     monkeypatch.setattr(Journal, "commit", late)

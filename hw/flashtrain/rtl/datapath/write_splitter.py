@@ -59,7 +59,8 @@ class WriteSplitter(wiring.Component):
     """Splits write jobs by page, in order, and allocates each page in its channel's write buffer.
 
     Pages go to the channels in turn, then to the next plane. After the job's last page of a page set follow
-    the next die, then the next page of the block.
+    the next die, then the next page of the block. The tiles of the source keep the distance of the first from
+    its new place.
 
     A flush goes to all channels behind the pages of the jobs before it. After the last channel's answer
     `flushed` offers its tag. The next flush waits for that, other jobs do not.
@@ -126,7 +127,12 @@ class WriteSplitter(wiring.Component):
         ends_set = Signal()
         next_offset = Signal.like(job.offset)
         m.d.comb += [ends_set.eq(plane == job.last_page), next_offset.eq(job.offset + 1)]
-        with m.If(ends_set & (channel == g.channels - 1)):
+        ends_row, ends_superpage = Signal(), Signal()
+        m.d.comb += [
+            ends_row.eq(ends_set & (channel == g.channels - 1)),
+            ends_superpage.eq(ends_row & (die == g.dies - 1)),
+        ]
+        with m.If(ends_row):
             m.d.comb += next_offset[g.channel_bits + g.plane_bits :].eq(Cat(die, page_number) + 1)
             m.d.comb += next_offset[: g.channel_bits + g.plane_bits].eq(0)
         # The last page of the job on each channel: no later page completes its set soon.
@@ -195,6 +201,8 @@ class WriteSplitter(wiring.Component):
                         job.buffer_block.eq(job.buffer_block + 1),
                         job.blocks.eq(job.blocks - 1),
                     ]
+                    with m.If(ends_superpage):
+                        m.d.sync += job.source_identity.page.eq(job.source_identity.page + 1)
                     with m.If(job.blocks == 1):
                         m.d.sync += ends.eq(1)
                         m.next = "IDLE"

@@ -76,6 +76,7 @@ class Parsed(data.StructLayout):
             "pages": 8,
             "copies": 8,
             "rows": 16,
+            "source_page": Submission.source_page.width,
             "update_blocks": 16 + g.plane_bits + 1 + g.channel_bits,
             "other_events": 16 + g.plane_bits + 2 + g.channel_bits,  # but for the arrivals of its blocks
             # Of a restore:
@@ -184,6 +185,7 @@ class Decoder(wiring.Component):
             parsed.pages.eq(field(Submission.pages)),
             parsed.copies.eq(field(Submission.copies)),
             parsed.rows.eq(rows),
+            parsed.source_page.eq(field(Submission.source_page)),
             parsed.update_blocks.eq((rows * pages) << g.channel_bits),
             parsed.other_events.eq((rows * (copies + 1)) << g.channel_bits),
             parsed.physical.eq(field(Submission.physical)),
@@ -291,6 +293,7 @@ class Decoder(wiring.Component):
             command.first_zone.eq(
                 Mux(op == Operation.UPDATE, parsed.source_table.first, parsed.table.first) + zone
             ),
+            command.source_page.eq(parsed.source_page),
             command.rows.eq(parsed.rows),
             command.last_page.eq(parsed.pages - 1),
             command.copies.eq(parsed.copies),
@@ -348,6 +351,7 @@ class Decoder(wiring.Component):
         for_all_dies = one_of(op, Operation.CONSTANTS, Operation.STATISTICS)
         bad_update = (parsed.pages == 0) | (parsed.pages > g.planes) | (parsed.copies > parsed.pages)
         bad_update |= (parsed.rows == 0) | (parsed.blocks != parsed.update_blocks)
+        bad_update |= parsed.source_page >= g.pages
         bad_state = ~one_of(parsed.restored_state, *RESTORED_STATES)
         bad_restore = self._bad_restore(parsed) | (parsed.action == RestoreAction.ZONE) & bad_state
         too_many = parsed.blocks > self.config.max_blocks

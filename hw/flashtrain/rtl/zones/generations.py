@@ -15,7 +15,7 @@ class StreamCondition(data.StructLayout):
 
     def __init__(self):
         super().__init__({
-            "uncommitted": 1,  # updates have written to it, and no commit or reset followed
+            "uncommitted": 1,  # updates have written to it, and no commit, advance or reset followed
             "pinned": 1,
             "restored": 1,  # recovery has restored a zone of it
         })  # fmt: skip
@@ -29,6 +29,7 @@ class StreamChange(data.StructLayout):
             "reset": 1,
             "update": 1,  # it is the destination of an update
             "commit": 1,  # the source is reset, unless it is pinned
+            "advance": 1,  # it is committed, and no other stream changes
             "pin": 1,
             "release": 1,
             "restore": 1,  # its generation becomes `restored`
@@ -84,7 +85,7 @@ class Generations(wiring.Component):
         ]
         with m.If(change.update):
             m.d.sync += of_stream.uncommitted.eq(1)
-        with m.If(change.commit):
+        with m.If(change.commit | change.advance):
             m.d.sync += of_stream.uncommitted.eq(0)
         with m.If(change.pin | change.release):
             m.d.sync += of_stream.pinned.eq(change.pin)

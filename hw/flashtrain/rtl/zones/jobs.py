@@ -32,7 +32,7 @@ class CommandKinds(data.StructLayout):
             dict.fromkeys(
                 (
                     "is_update", "is_append", "encodes", "is_report", "restores", "restores_zone",
-                    "commits", "pins", "releases", "to_all_dies", "is_of_no_zone", "has_read_job",
+                    "commits", "advances", "pins", "releases", "to_all_dies", "is_of_no_zone", "has_read_job",
                     "finishes", "resets_stream", "loops", "changes_zone", "ends_here",
                 ),
                 1,
@@ -64,6 +64,7 @@ def kinds_of(config: FmsConfig, command) -> dict[str, Value]:
         "restores": is_restore,
         "restores_zone": restores_zone,
         "commits": is_generation & (action == GenerationAction.COMMIT),
+        "advances": is_generation & (action == GenerationAction.ADVANCE),
         "pins": is_generation & (action == GenerationAction.PIN),
         "releases": is_generation & (action == GenerationAction.RELEASE),
         "to_all_dies": to_all_dies,
@@ -87,7 +88,6 @@ class JobPlace(data.StructLayout):
             "placement": Placement(config),
             "generation": GENERATION_BITS,  # of the zone's content
             "source": Placement(config),  # of an update
-            "source_generation": GENERATION_BITS,
             "offset": g.zone_size_bits,  # of the first block
             **coded(config, {"slack": g.zone_size_bits + 1}),  # that `offset` has
             "after": SEQUENCE_BITS,  # number of the write job that a read follows
@@ -194,7 +194,7 @@ class Jobs(wiring.Component):
                 write.source.eq(place.source.zone),
                 write.source_identity.stream.eq(command.source),
                 write.source_identity.zone.eq(command.first_zone),
-                write.source_identity.generation.eq(place.source_generation),
+                write.source_identity.page.eq(command.source_page),
                 write.source_identity.sequence.eq(place.source.sequence),
                 write.last_page.eq(command.last_page),
                 write.copies.eq(command.copies),

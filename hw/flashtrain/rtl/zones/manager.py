@@ -362,7 +362,6 @@ class ZoneManager(wiring.Component):
         with m.If(found.purpose == Purpose.SOURCE):
             m.d.sync += [
                 registers.place.source.eq(found.entry.placement),
-                registers.place.source_generation.eq(found.entry.generation),
             ]
 
     def _update_entry(self, m: Module, registers: _Registers) -> None:
@@ -590,6 +589,7 @@ class ZoneManager(wiring.Component):
             change.update.eq(kinds.is_update),
             change.pin.eq(kinds.pins),
             change.release.eq(kinds.releases),
+            change.advance.eq(kinds.advances),
             self._restore.execute.eq(kinds.restores),
             change.restore.eq(self._restore.sets_generation),
             change.restore_zone.eq(kinds.restores_zone),

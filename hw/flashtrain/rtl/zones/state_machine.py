@@ -48,6 +48,7 @@ class _Prepared:
         self.written = Signal(range(most + 1))  # blocks that an append takes
         self.most_before = Signal(range(-most, g.zone_capacity + 1))  # pointer with which it fits
         self.source_before = Signal(range(-most, g.zone_capacity + 1))  # with which the source has all of it
+        self.source_page = Signal(g.page_bits)
         self.source_offline, self.source_expired = Signal(), Signal()
         self.is_exact = Signal() if config.codec else Const(1)  # it takes as many blocks as it is checked for
         self.end = Signal(range(g.zone_size + (1 << config.count_bits)))  # of a read
@@ -245,6 +246,7 @@ class ZoneStateMachine(wiring.Component):
             prepared.restores_past.eq(command.offset >= capacity),
             prepared.restores_closed.eq(command.restored_state == ZoneState.CLOSED),
             prepared.written.eq(written),
+            prepared.source_page.eq(command.source_page),
             prepared.most_before.eq(capacity - written),
             prepared.end.eq(end),
             prepared.past_zone.eq(end > g.zone_size),
@@ -275,7 +277,9 @@ class ZoneStateMachine(wiring.Component):
         loses_data = (operation == Operation.SEND) & loses
         loses_data |= (operation == Operation.RESET) | (operation == Operation.RETIRE)
         appends = is_update | (operation == Operation.APPEND) | (operation == Operation.WRITE)
-        commits = (operation == Operation.GENERATION) & (action == GenerationAction.COMMIT)
+        of_generation = action[:3]  # the decoder has refused what takes more bits
+        commits = (of_generation == GenerationAction.COMMIT) | (of_generation == GenerationAction.ADVANCE)
+        commits &= operation == Operation.GENERATION
         pins = (operation == Operation.GENERATION) & (action == GenerationAction.PIN)
         not_ready = ((operation == Operation.READ) | pins) & self.stream.uncommitted
         not_ready |= is_update & self.source.uncommitted
@@ -296,6 +300,7 @@ class ZoneStateMachine(wiring.Component):
         is_update = prepared.operation == Operation.UPDATE
         misplaced = (prepared.operation == Operation.WRITE) & (command.offset != zone.pointer)
         misplaced |= is_update & zone.pointer[:tile_bits].any()
+        source_offset = Cat(zone.pointer[: tile_bits + g.die_bits], prepared.source_page)
         m.d.comb += change.refuse(
             is_read_only=zone.state == ZoneState.READ_ONLY,
             is_offline=zone.state == ZoneState.OFFLINE,
@@ -303,7 +308,7 @@ class ZoneStateMachine(wiring.Component):
             misplaced=misplaced,
             past_end=zone.pointer > prepared.most_before,
             source_offline=is_update & prepared.source_offline,
-            unwritten=is_update & (zone.pointer > prepared.source_before),
+            unwritten=is_update & (source_offset > prepared.source_before),
             expired=is_update & prepared.source_expired,
         )
         m.d.comb += change.refuse_to_open()

@@ -6,7 +6,7 @@ from flashtrain.spec import Opcode, Port, Submission
 
 _SHOWN = (
     "fuse", "psdt", "cid", "nsid", "slba", "nlb", "action", "select_all", "report_options", "partial",
-    "pages", "copies", "rows", "source", "expanded", "exact", "address", "length", "sgl_type",
+    "pages", "copies", "rows", "source", "source_page", "expanded", "exact", "address", "length", "sgl_type",
 )  # fmt: skip
 _OPCODES = frozenset(Opcode)
 

@@ -16,7 +16,12 @@ from .scene import Scene
 
 Fields = dict[str, int]
 
-_GENERATION_ACTIONS = (*[GenerationAction.COMMIT] * 4, *[GenerationAction.RELEASE] * 3, GenerationAction.PIN)
+_GENERATION_ACTIONS = (
+    *[GenerationAction.COMMIT] * 4,
+    *[GenerationAction.ADVANCE] * 2,
+    *[GenerationAction.RELEASE] * 3,
+    GenerationAction.PIN,
+)
 _TAKES_MORE = ACTIVE | {ZoneState.EMPTY}
 _MOST_BLOCKS = 64
 
@@ -153,7 +158,10 @@ class SensibleFields:
         return r.choice(equal if equal and r.random() < 0.95 else list(rights))
 
     def _update(self, nsid: int, stream: StreamState) -> Fields:
-        """Tiles of the zone in which the source is furthest ahead, by the last constants of the dies."""
+        """Tiles of the zone in which the source is furthest ahead, by the last constants of the dies.
+
+        Mostly of the same place there; sometimes of any page before.
+        """
         r, g = self._random, self._config.geometry
         source = self._source(nsid)
         others = self._oracle.state.streams[source].zones
@@ -171,9 +179,14 @@ class SensibleFields:
         rows = r.randint(1, most)
         if r.random() < 0.8:
             rows = max(1, min(most, ahead[number] // (g.channels * g.planes)))
+        page = stream.zones[number].written // (g.channels * g.planes * g.dies)
+        if r.random() < 0.3:
+            page = r.randrange(page + 1)
+        if r.random() < 0.03:
+            page = r.randrange(g.pages + 2)
         return {
             "slba": number * g.zone_size, "nlb": rows * g.channels * pages - 1, "pages": pages,
-            "copies": copies, "rows": rows, "source": source,
+            "copies": copies, "rows": rows, "source": source, "source_page": min(page, g.pages + 1),
         }  # fmt: skip
 
     def _restore(self, start: int) -> Fields:

@@ -13,7 +13,12 @@ from flashtrain.spec.update import Tile
 
 Fields = dict[str, int]
 
-_ACTIONS = {GenerationAction.COMMIT: 12, GenerationAction.PIN: 2, GenerationAction.RELEASE: 6}
+_ACTIONS = {
+    GenerationAction.COMMIT: 12,
+    GenerationAction.ADVANCE: 4,
+    GenerationAction.PIN: 2,
+    GenerationAction.RELEASE: 6,
+}
 _OF_NEXT = frozenset({Opcode.UPDATE, Opcode.GENERATION, Opcode.STREAM_RESET})
 
 
@@ -87,12 +92,17 @@ class RandomUpdates:
         rows = max(1, min(self._most_rows, (other[zone] - own[zone]) // row))
         if r.random() < 0.15:
             rows = r.randint(1, self._most_rows)
-        pages = self._tile.gradient_pages
-        if own[zone] % row == 0 and own[zone] + rows * row <= other[zone]:
+        pages, of_page = self._tile.gradient_pages, row * g.dies
+        page = min(own[zone] // of_page, g.pages - 1)
+        if r.random() < 0.4:
+            page = r.randint(0, page)  # an older place: the tiles move behind those of later steps
+        first = page * of_page + own[zone] % of_page
+        fits = own[zone] + rows * row <= g.zone_capacity
+        if own[zone] % row == 0 and fits and first + rows * row <= other[zone]:
             own[zone] += rows * row
         return {
             "slba": zone * g.zone_size, "nlb": rows * pages * g.channels - 1, "rows": rows, "pages": pages,
-            "copies": r.randint(0, self._tile.copy_pages), "source": source,
+            "copies": r.randint(0, self._tile.copy_pages), "source": source, "source_page": page,
         }  # fmt: skip
 
     def _generation(self, nsid: int, source: int, action: GenerationAction) -> Fields:

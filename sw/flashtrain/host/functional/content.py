@@ -18,7 +18,7 @@ class StreamContent:
     """A stream since the controller was enabled: empty until its zones are written or restored.
 
     - generation: the number of resets of the whole stream, modulo `GENERATION_LIMIT`.
-    - uncommitted: the stream is the destination of updates, and was neither committed nor reset since.
+    - uncommitted: the stream is the destination of updates, and no commit, advance or reset followed.
     - pinned: commands that would change the content are refused.
     """
 
@@ -53,6 +53,8 @@ class StreamContent:
         pins = entry.opcode == Opcode.GENERATION and entry.action == GenerationAction.PIN
         if self.uncommitted and (pins or entry.opcode == Opcode.READ):
             return Status.NAMESPACE_NOT_READY
+        if entry.advances and not self.uncommitted:
+            return Status.INVALID_FIELD
         if source is None:
             return Status.SUCCESS
         if entry.opcode == Opcode.UPDATE:

@@ -45,8 +45,10 @@ class _Step(NamedTuple):
         rounding = StepRounding(Rounding(h.rounding.get(entry)), h.rounding_key.get(entry))
         words = tuple(field.get(entry) for field in h.constants)
         constants = Constants.from_words(code, words)
-        first_zone = h.first_zone.get(entry)
-        compute = TileStep(constants, gradient, copy, parameters, formats, rounding, first_zone)
+        compute = TileStep(
+            constants, gradient, copy, parameters, formats, rounding,
+            h.first_zone.get(entry), h.first_page.get(entry),
+        )  # fmt: skip
         return cls(tile, parameters, compute)
 
 

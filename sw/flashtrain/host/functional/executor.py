@@ -268,19 +268,25 @@ class Executor:
     ) -> tuple[Status, int]:
         g = self._config.geometry
         pointer = content.zones.zones[index].written
+        page_blocks = g.channels * g.planes * g.dies
+        first = entry.source_page * page_blocks + pointer % page_blocks
         zone, expired = source.zones.zones[index], source.zones.expired(index)
-        if status := content.zones.update(index, entry.rows, zone, expired):
+        if status := content.zones.update(index, entry.rows, zone, first, expired):
             return status, 0
-        faults = self._update_tiles(entry, content, index, source, pointer)
+        faults = self._update_tiles(entry, content, index, source, pointer, first)
         content.uncommitted = True
         self.counters[Counter.PAGES_APPENDED] += entry.blocks
         self.counters[Counter.PAGES_READ] += entry.rows * g.channels * entry.copies
         return (Status.WRITE_FAULT, 0) if faults else (Status.SUCCESS, index * self._zone_size + pointer)
 
     def _update_tiles(
-        self, entry: SubmissionEntry, content: StreamContent, index: int, source: StreamContent, pointer: int
-    ) -> bool:
-        """Step the tiles of an update; whether pages of their sources are lost."""
+        self, entry: SubmissionEntry, content: StreamContent, index: int, source: StreamContent,
+        pointer: int, first: int,
+    ) -> bool:  # fmt: skip
+        """Step the tiles of an update, those of the source from its block `first` on, to block `pointer` on.
+
+        Returns whether pages of the source are lost.
+        """
         g = self._config.geometry
         row_blocks = g.channels * g.planes
         gradients = self._pages(entry).reshape(entry.rows, entry.pages, g.channels, g.page_bytes)
@@ -291,7 +297,7 @@ class Executor:
             of_batch = gradients[row : row + at_once]
             start = pointer + row * row_blocks
             pages = buffer[: len(of_batch) * row_blocks]
-            unread = source.storage.read(index, start, pages)
+            unread = source.storage.read(index, first + row * row_blocks, pages)
             pages[unread] = 0
             lost = unread.reshape(-1, g.planes, g.channels)
             state = pages.reshape(-1, g.planes, g.channels, g.page_bytes)
@@ -305,10 +311,12 @@ class Executor:
     def _change_generation(
         self, action: GenerationAction, content: StreamContent, source: StreamContent | None
     ) -> None:
-        if source is None:
+        if action in (GenerationAction.PIN, GenerationAction.RELEASE):
             content.pinned = action is GenerationAction.PIN
             return
         content.uncommitted = False
+        if source is None:
+            return
         if not source.pinned:
             source.reset()
 

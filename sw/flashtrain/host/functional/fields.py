@@ -82,6 +82,7 @@ class Fields:
             and 1 <= entry.pages <= g.planes
             and entry.copies <= entry.pages
             and entry.rows >= 1
+            and entry.source_page < g.pages
             and entry.blocks == entry.rows * g.channels * entry.pages
         )
 

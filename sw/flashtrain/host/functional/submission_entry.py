@@ -37,6 +37,7 @@ class SubmissionEntry(NamedTuple):
     copies: int
     rows: int
     source: int
+    source_page: int
     physical: int
     wear: int
     restored_state: int
@@ -81,6 +82,10 @@ class SubmissionEntry(NamedTuple):
     @property
     def commits(self) -> bool:
         return self.opcode == Opcode.GENERATION and self.action == GenerationAction.COMMIT
+
+    @property
+    def advances(self) -> bool:
+        return self.opcode == Opcode.GENERATION and self.action == GenerationAction.ADVANCE
 
     @property
     def has_source(self) -> bool:

@@ -79,15 +79,15 @@ class StreamZones:
             return status
         return self._take(zone, blocks, fills=False)
 
-    def update(self, index: int, rows: int, source: Zone, source_expired: bool) -> Status:
-        """Add `rows` of tiles on all channels, updated from the tiles at the same place of `source`."""
+    def update(self, index: int, rows: int, source: Zone, source_offset: int, source_expired: bool) -> Status:
+        """Add `rows` of tiles on all channels, updated from the tiles of `source` from this offset on."""
         zone, row = self.zones[index], self._config.geometry.channels * self._config.geometry.planes
         blocks = rows * row
         if status := self._no_place(zone, zone.written % row == 0, blocks):
             return status
         if source.state is ZoneState.OFFLINE:
             return Status.ZONE_IS_OFFLINE
-        if source.written < zone.written + blocks:
+        if source.written < source_offset + blocks:
             return Status.UNWRITTEN_BLOCK
         if source_expired:
             return Status.DATA_EXPIRED

@@ -17,6 +17,7 @@ class Command(NamedTuple):
     - report_options, partial: of a report.
     - pages, copies, rows: of an update, pages of gradients per tile, pages of copies per tile, rows of tiles.
     - source: namespace of the current generation, of an update or a commit.
+    - source_page: the page of its zone that the first tile of an update is on.
     - physical, wear, restored_state, sequence, generation, time: of a restore.
     - unsure: of the restore or the finish of a zone, blocks behind its write pointer may be lost.
     - channel, die, plane, spare: of the restore of a block, which has no sequence and generation.
@@ -37,6 +38,7 @@ class Command(NamedTuple):
     copies: int = 0
     rows: int = 0
     source: int = 0
+    source_page: int = 0
     physical: int = 0
     wear: int = 0
     restored_state: int = 0

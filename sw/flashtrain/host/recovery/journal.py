@@ -108,17 +108,33 @@ class Journal:
         """Record that the stream will be reset."""
         return self._change({nsid: lambda entry: entry.next})
 
+    def drop(self, nsid: int) -> Request:
+        """Record that the stream's generation is neither pinned nor committed any more; it is not reset."""
+        return self._change({nsid: _dropped})
+
     def commit(
-        self, nsid: int, updates: int, note: bytes = b"", pin: bool = False, dropped: Iterable[int] = ()
+        self,
+        nsid: int,
+        updates: int,
+        note: bytes = b"",
+        pin: bool = False,
+        page: int = 0,
+        reset: Iterable[int] = (),
+        dropped: Iterable[int] = (),
     ) -> Request:
         """Record that the stream's generation, the result of `updates` updates, will be committed.
 
-        pin: it will be pinned. dropped: NSIDs of streams that will be reset. :class:`NoteTooLong` if the
-        record has no room for the note; nothing is recorded then.
+        - pin: it will be pinned.
+        - page: of the stream's first zone, where the generation begins.
+        - reset: NSIDs of streams that will be reset.
+        - dropped: NSIDs of others whose generations are not committed any more.
+
+        :class:`NoteTooLong` if the record has no room for the note; nothing is recorded then.
         """
         number = self._record.number + 1
-        changes: dict[int, _Change] = {one: lambda entry: entry.next for one in dropped}
-        changes[nsid] = lambda entry: StreamEntry(entry.generation, number, updates, pin, note)
+        changes: dict[int, _Change] = dict.fromkeys(dropped, _dropped)
+        changes |= {one: lambda entry: entry.next for one in reset}
+        changes[nsid] = lambda entry: StreamEntry(entry.generation, number, updates, pin, note, page)
         return self._change(changes)
 
     def annotate(self, nsid: int, note: bytes) -> Request:
@@ -342,6 +358,11 @@ class Journal:
 
     def _start_of(self, zone: int) -> int:
         return zone * self._stream.zone_size
+
+
+def _dropped(entry: StreamEntry) -> StreamEntry:
+    """The entry when nothing needs the generation, whose stream is not reset."""
+    return StreamEntry(entry.generation)
 
 
 def is_recorded(node: NodeTable, stream: Stream) -> bool:

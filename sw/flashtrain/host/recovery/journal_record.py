@@ -37,6 +37,7 @@ class StreamEntry:
     - updates: the number of updates that led to the committed generation.
     - pinned: the generation is kept until its release.
     - note: what the user has recorded with the generation.
+    - page: of the stream's first zone, where the committed generation begins.
     """
 
     generation: int = 0
@@ -44,6 +45,7 @@ class StreamEntry:
     updates: int = 0
     pinned: bool = False
     note: bytes = b""
+    page: int = 0
 
     @property
     def next(self) -> "StreamEntry":
@@ -131,7 +133,7 @@ class RecordFormat:
         flags |= sum(entry.pinned << FIRST_PIN + number for number, entry in enumerate(entries))
         data = _FLAGS.pack(flags)
         for entry in entries:
-            data += _STREAM.pack(entry.generation, entry.commit, entry.updates, len(entry.note))
+            data += _STREAM.pack(entry.generation, entry.page, entry.commit, entry.updates, len(entry.note))
         w = RecordWritten
         written = [
             w.blocks.put(blocks) | w.full.put(zone in record.full)
@@ -182,9 +184,9 @@ class RecordFormat:
             retired |= {zone: state for zone in range(self._zones) if zones >> zone & 1}
         at += len(RETIRED) * self._map_bytes
         streams = {}
-        for i, (generation, commit, updates, length) in enumerate(heads):
+        for i, (generation, page, commit, updates, length) in enumerate(heads):
             pinned, note = bool(flags >> FIRST_PIN + i & 1), data[at : at + length]
-            streams[i + 1] = StreamEntry(generation, commit, updates, pinned, note)
+            streams[i + 1] = StreamEntry(generation, commit, updates, pinned, note, page)
             at += length
         clean, replaced = bool(flags & RecordFlag.CLEAN), bool(flags & RecordFlag.REPLACED)
         return Record(number, streams, floors, wear, pointers, full, clean, replaced, moments, copy, retired)

@@ -1,7 +1,7 @@
 """Optimizer state on the dies: its tensors, its update by gradients, and its generations."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,27 @@ from flashtrain.host.errors import (
     UpdatePending,
 )
 from flashtrain.host.queues.command_errors import CommandError
+from flashtrain.host.recovery.journal_record import StreamEntry
 from flashtrain.host.streams.stored import StoredArray, join
 from flashtrain.numerics import Constants
 from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
 
+from .generation_places import GenerationPlaces
 from .group_gradients import GroupGradients
 from .state_renewal import StateRenewal
-from .state_stream import StateStream
+from .state_stream import GenerationPlace, StateStream
 from .state_update import Attempt, ConstantsReplaced, GroupCopies, GroupStatistics, StateUpdate
-from .tensor_group import PlacedGroup, StoredTensor, TensorGroup, Tensors, place
+from .tensor_group import (
+    PlacedGroup,
+    StoredTensor,
+    TensorGroup,
+    Tensors,
+    in_whole_pages,
+    place,
+    rows_of,
+)
 from .tiling import Pages, TileLayout, split_tensors
 
 ATTEMPTS = 4
@@ -41,11 +51,17 @@ _FAILURES_TILL_RENEWAL = 2
 
 @dataclass(frozen=True)
 class Generation:
-    """A version of the state: its stream, the stream's number of resets, and the updates that led to it."""
+    """A version of the state: its stream, the stream's number of resets, and the updates that led to it.
+
+    - page: of the stream's first zone, where it begins.
+    - last_dropped: the last drop in its stream before it.
+    """
 
     stream: str
     number: int
     updates: int
+    page: int = 0
+    last_dropped: int = field(default=0, repr=False)
 
 
 class OptimizerState:
@@ -53,7 +69,8 @@ class OptimizerState:
 
     An update reads the current generation, and writes the next one to another stream. :meth:`commit` makes
     the next one current, and frees the old one unless it is pinned; :meth:`skip` drops the next one. Training
-    continues beside as many pinned generations as there are streams beyond two.
+    continues beside as many pinned generations as there are streams beyond two. A stream is reset when it has
+    no room for another generation (:class:`GenerationPlaces`).
 
     Arguments and results have a list of tensors for each group. An update with a failed program is repeated
     from the current generation. That is *renewed* before, if the controller can read pages that the dies
@@ -73,14 +90,17 @@ class OptimizerState:
         self._geometry = geometry
         self._streams = {stream.name: stream for stream in streams}
         self._placed = place(groups, geometry)
-        rows = self._placed[-1].first_row + self._placed[-1].layout.rows
+        rows = rows_of(self._placed)
+        self._places = GenerationPlaces(rows, geometry)
+        if self._places.repeats:
+            self._placed = in_whole_pages(self._placed, geometry)
         room = streams[0].zones * self._zone_rows
         if rows > room:
             raise StreamFull(
                 f"streams {', '.join(sizes)} have room for {room} rows of tiles each; {rows} are needed"
             )
         self._current: Generation | None = None
-        self._next: StateStream | None = None
+        self._next: GenerationPlace | None = None
         self._update: StateUpdate | None = None  # under way
         self._pinned: dict[str, Generation] = {}
         self._statistics: tuple[GroupStatistics, ...] = ()
@@ -130,8 +150,8 @@ class OptimizerState:
         """
         for placed in self._placed:
             self._require_array(placed, array)
-        stream = self._stream_of(self.current if generation is None else generation)
-        return [self._read_group(stream, placed, placed.number_of(array)) for placed in self._placed]
+        found = self._place_of(self.current if generation is None else generation)
+        return [self._read_group(found, placed, placed.number_of(array)) for placed in self._placed]
 
     def read_group(
         self, array: Input, group: int, generation: Generation | None = None
@@ -139,8 +159,8 @@ class OptimizerState:
         """As :meth:`read`, of one group."""
         placed = self._placed[group]
         self._require_array(placed, array)
-        stream = self._stream_of(self.current if generation is None else generation)
-        return self._read_group(stream, placed, placed.number_of(array))
+        found = self._place_of(self.current if generation is None else generation)
+        return self._read_group(found, placed, placed.number_of(array))
 
     def read_tensor(
         self, array: Input, group: int, tensor: int, generation: Generation | None = None
@@ -159,10 +179,10 @@ class OptimizerState:
         """
         placed = self._placed[group]
         self._require_array(placed, array)
-        stream = self._stream_of(self.current if generation is None else generation)
+        found = self._place_of(self.current if generation is None else generation)
         place, number = placed.tensor(tensor), placed.number_of(array)
-        pages = self._pages_of(stream, place.first_row, place.layout, number)
-        return StoredTensor(stream.name, pages, place, number)
+        pages = self._pages_of(found, place.first_row, place.layout, number)
+        return StoredTensor(found.stream.name, pages, place, number)
 
     def rows(self, group: int) -> int:
         """Rows of tiles of a group."""
@@ -173,8 +193,8 @@ class OptimizerState:
 
         It holds uint8[rows, planes, channels, page]; :meth:`arrays` takes them apart.
         """
-        stream = self._stream_of(self.current if generation is None else generation)
-        g, first = self._geometry, self._placed[group].first_row + rows.start
+        stream, _ = found = self._place_of(self.current if generation is None else generation)
+        g, first = self._geometry, found.row + self._placed[group].first_row + rows.start
         shape = (len(rows), g.planes, g.channels, g.page_bytes)
         return stream.stored_at(stream.planes_of_rows(first, len(rows), range(g.planes)), shape, np.uint8)
 
@@ -220,6 +240,8 @@ class OptimizerState:
         for stream in self._streams.values():
             if any(zone.room < zone.capacity for zone in stream.report()):
                 stream.reset()
+            self._places.empty(stream)
+        made = self._places.take(first)
         with first.admitted():
             for placed, part in zip(self._placed, pages, strict=True):
                 every = first.planes_of_rows(
@@ -230,7 +252,7 @@ class OptimizerState:
         if first.table.persistency is Persistency.VOLATILE:
             first.flush()  # the dies sense only programmed pages
         first.declare_committed(updates, note)
-        self._current = Generation(first.name, first.generation, updates)
+        self._current = self._generation(made, updates)
 
     def drop_pinned(self, is_dropped: Callable[[bytes], bool]) -> None:
         """Release and free the pinned generations in the streams whose note `is_dropped`, before
@@ -239,6 +261,7 @@ class OptimizerState:
             entry = stream.committed
             if entry is not None and entry.pinned and is_dropped(entry.note):
                 stream.release(drop=True)
+                self._places.empty(stream)
 
     def attach(self) -> None:
         """Attach the state that the streams hold after `Device.recover`; the groups are those it had before.
@@ -246,15 +269,15 @@ class OptimizerState:
         The last committed generation is current, and pins are as they were. :class:`StateMissing` when there
         is no committed state, as in a node without a journal.
         """
-        found = {
-            name: entry
-            for name, stream in self._streams.items()
-            if (entry := stream.committed) is not None and self._holds_all(stream)
-        }
+        found = self._committed(self._placed)
+        if not found:
+            # An earlier version left pages in part, which stay as they are: no generation follows behind.
+            self._placed = place(self.groups, self._geometry)
+            self._places.repeats, found = False, self._committed(self._placed)
         if not found:
             raise StateMissing(f"{self._names(self._streams)} hold no committed state of these groups")
         generations = {
-            name: Generation(name, self._streams[name].generation, entry.updates)
+            name: self._generation(GenerationPlace(self._streams[name], entry.page), entry.updates)
             for name, entry in found.items()
         }
         self._current = generations[max(found, key=lambda name: found[name].commit)]
@@ -262,7 +285,8 @@ class OptimizerState:
         self._pinned = {name: generations[name] for name, entry in found.items() if entry.pinned}
         for stream in self._streams.values():
             if stream.committed is None and any(zone.room < zone.capacity for zone in stream.report()):
-                stream.reset()  # the part of a renewal that did not end
+                stream.reset()  # what nothing needs, or the part of a renewal that did not end
+            self._places.learn(stream)
 
     def update(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> list[GroupCopies]:
         """Compute the next generation; returns for each group the 16-bit copies of its weights, or `None`.
@@ -318,13 +342,19 @@ class OptimizerState:
         """
         destination = self._updated("commit")
         released = None if release is None else self._pinned_stream(release)
-        updates = self.current.updates + 1
-        destination.commit(self._streams[self.current.stream], updates, note, pin, released)
+        updates, source = self.current.updates + 1, self._place_of(self.current)
+        dropped = [] if self.current.stream in self._pinned else [source.stream]
+        dropped += [] if released is None else [released]
+        kept = [stream for stream in dropped if self._places.has_room(stream)]
+        destination.stream.commit(source, updates, note, pin, released, destination.page, kept)
+        for stream in dropped:
+            if stream not in kept:
+                self._places.empty(stream)
         if release is not None:
             del self._pinned[release.stream]
-        self._current = Generation(destination.name, destination.generation, updates)
+        self._current = self._generation(destination, updates)
         if pin:
-            self._pinned[destination.name] = self._current
+            self._pinned[destination.stream.name] = self._current
         self._next = None
         return self._current
 
@@ -335,11 +365,15 @@ class OptimizerState:
 
     def note(self, generation: Generation | None = None) -> bytes:
         """The note of the current or a pinned generation; empty without one."""
-        return self._stream_of(self.current if generation is None else generation).note
+        return self._place_of(self.current if generation is None else generation).stream.note
 
     def skip(self) -> None:
         """Drop the updated generation; the current one stays current."""
-        self._updated("skip").reset()
+        stream = self._updated("skip").stream
+        if self._places.has_room(stream):
+            stream.advance()
+        else:
+            self._reset(stream)
         self._next = None
 
     def renew(self) -> Generation:
@@ -381,11 +415,12 @@ class OptimizerState:
             raise UpdatePending("fall back while an update is neither committed nor skipped")
         self._pinned_stream(generation)
         if generation != self.current:
-            dropped = self._stream_of(self.current)
+            dropped = self._place_of(self.current).stream
             if self._pinned.pop(dropped.name, None) is None:
                 dropped.reset()
             else:
                 dropped.release(drop=True)
+            self._places.empty(dropped)
             self._current = generation
         return generation
 
@@ -395,13 +430,17 @@ class OptimizerState:
         note: recorded with it in place of its note, as of :meth:`commit`.
         """
         generation = self.current
-        self._stream_of(generation).pin(note)
+        self._place_of(generation).stream.pin(note)
         self._pinned[generation.stream] = generation
         return generation
 
     def release(self, generation: Generation) -> None:
         """Undo :meth:`pin`; the generation is freed if it is not current."""
-        self._pinned_stream(generation).release(drop=generation != self.current)
+        stream, drop = self._pinned_stream(generation), generation != self.current
+        keep = drop and self._places.has_room(stream)
+        stream.release(drop, keep)
+        if drop and not keep:
+            self._places.empty(stream)
         del self._pinned[generation.stream]
 
     # Implementation.
@@ -409,7 +448,7 @@ class OptimizerState:
     def _require_no_update(self) -> None:
         if self._next is not None:
             raise UpdatePending("the update before was neither committed nor skipped")
-        self._stream_of(self.current)
+        self._place_of(self.current)
         self._destination()
 
     def _gradients(self, constants: Sequence[Constants]) -> list[GroupGradients]:
@@ -422,12 +461,13 @@ class OptimizerState:
 
     def _begin(self, groups: Sequence[GroupGradients], wait: bool) -> StateUpdate:
         def begin() -> Attempt:
-            return Attempt(self._destination(), self._stream_of(self.current), groups, self._zone_rows)
+            source = self._place_of(self.current)
+            return Attempt(self._places.take(self._destination()), source, groups, self._zone_rows)
 
         def drop() -> None:
             self._next = self._update = None
-            first.destination.settle(first.pendings)
-            first.destination.reset()
+            first.destination.stream.settle(first.pendings)
+            self._reset(first.destination.stream)
 
         self._destination().admit()
         first = begin()
@@ -438,19 +478,22 @@ class OptimizerState:
 
     def _copy(self, source: Generation, note: bytes | None = None) -> Generation:
         """Copy a generation to another stream, and make that current in place of the current one."""
-        destination, old = self._destination(), self._stream_of(self.current)
-        kept = self.current.stream in self._pinned
+        old, found = self._place_of(self.current).stream, self._place_of(source)
         note = self.note(source) if note is None else note
+        copy = self._places.take(self._destination())
+        stream, kept = copy.stream, [old] if self._places.has_room(old) else []
         try:
-            StateRenewal(self._stream_of(source), self._placed).write(destination)
-            if kept:
-                destination.declare_committed(source.updates, note)
+            StateRenewal(found, self._placed).write(copy)
+            if self.current.stream in self._pinned:
+                stream.declare_committed(source.updates, note, copy.page)
             else:
-                destination.supersede(old, source.updates, note)
+                stream.supersede(old, source.updates, note, copy.page, kept)
         except (CommandError, BufferFull):
-            destination.reset()
+            self._reset(stream)
             raise
-        self._current = Generation(destination.name, destination.generation, source.updates)
+        if self.current.stream not in self._pinned and not kept:
+            self._places.empty(old)
+        self._current = self._generation(copy, source.updates)
         return self._current
 
     def _pinned_stream(self, generation: Generation) -> StateStream:
@@ -458,9 +501,17 @@ class OptimizerState:
             raise ForeignGeneration(f"{generation} is not pinned; pinned are {list(self.pinned)}")
         return self._streams[generation.stream]
 
-    def _holds_all(self, stream: StateStream) -> bool:
-        """Whether the stream has as many rows of tiles as the groups need."""
-        rows = self._placed[-1].first_row + self._placed[-1].layout.rows
+    def _committed(self, placed: Sequence[PlacedGroup]) -> dict[str, StreamEntry]:
+        """The journal's entries of the streams with a committed generation of these groups."""
+        return {
+            name: entry
+            for name, stream in self._streams.items()
+            if (entry := stream.committed) is not None
+            and self._has_rows(stream, entry.page * self._geometry.dies + rows_of(placed))
+        }
+
+    def _has_rows(self, stream: StateStream, rows: int) -> bool:
+        """Whether so many rows of tiles from the stream's start are written."""
         blocks = rows * stream.row_blocks
         return all(
             zone.write_pointer is None or number * zone.capacity + zone.capacity - zone.room >= blocks
@@ -472,8 +523,17 @@ class OptimizerState:
     def _zone_rows(self) -> int:
         return self._geometry.dies * self._geometry.pages
 
-    def _stream_of(self, generation: Generation) -> StateStream:
-        """The stream of a generation; :class:`ForeignGeneration` when it no longer holds it."""
+    def _generation(self, place: GenerationPlace, updates: int) -> Generation:
+        """The generation that lies there."""
+        stream, page = place
+        return Generation(stream.name, stream.generation, updates, page, stream.last_dropped)
+
+    def _reset(self, stream: StateStream) -> None:
+        stream.reset()
+        self._places.empty(stream)
+
+    def _place_of(self, generation: Generation) -> GenerationPlace:
+        """The place of a generation; :class:`ForeignGeneration` when its stream no longer holds it."""
         stream = self._streams.get(generation.stream)
         if stream is None or generation not in (self._current, *self._pinned.values()):
             raise ForeignGeneration(f"{generation} is neither the current one nor pinned")
@@ -481,7 +541,9 @@ class OptimizerState:
             raise ForeignGeneration(
                 f"stream {stream.name!r} is at generation {stream.generation}; expected {generation.number}"
             )
-        return stream
+        if stream.last_dropped != generation.last_dropped:
+            raise ForeignGeneration(f"{generation} was dropped by another user of stream {stream.name!r}")
+        return GenerationPlace(stream, generation.page)
 
     def _destination(self) -> StateStream:
         others = [name for name in self._streams if name != self.current.stream]
@@ -496,10 +558,10 @@ class OptimizerState:
         try:
             results = attempt.results()
         except ConstantsReplaced:
-            attempt.destination.reset()
+            self._reset(attempt.destination.stream)
             return self._finish(again(), again, failures)
         except (CommandError, BufferFull, ForeignGeneration) as error:
-            attempt.destination.reset()
+            self._reset(attempt.destination.stream)
             failures += 1
             if failures == ATTEMPTS or not _write_failed(error):
                 raise
@@ -511,9 +573,9 @@ class OptimizerState:
 
     @property
     def _renewal(self) -> StateRenewal:
-        return StateRenewal(self._stream_of(self.current), self._placed)
+        return StateRenewal(self._place_of(self.current), self._placed)
 
-    def _updated(self, action: str) -> StateStream:
+    def _updated(self, action: str) -> GenerationPlace:
         if self._next is None:
             raise NothingToCommit(f"{action} without an update before it")
         if self._update is not None:
@@ -527,15 +589,20 @@ class OptimizerState:
         if array not in placed.group.arrays:
             raise ArrayError(f"group {placed.number}, {placed.group.code.name}, has no {array.name}")
 
-    def _read_group(self, stream: StateStream, placed: PlacedGroup, number: int) -> list[NDArray[np.float32]]:
-        pages = stream.read(self._pages_of(stream, placed.first_row, placed.layout, number))
+    def _read_group(
+        self, found: GenerationPlace, placed: PlacedGroup, number: int
+    ) -> list[NDArray[np.float32]]:
+        pages = found.stream.read(self._pages_of(found, placed.first_row, placed.layout, number))
         return split_tensors(placed.layout.state_array(number, pages), placed.group.shapes)
 
-    def _pages_of(self, stream: StateStream, first_row: int, layout: TileLayout, number: int) -> StoredArray:
-        """The pages of array `number` in the rows of `layout` from `first_row` on."""
-        g, planes = self._geometry, layout.planes_of(number)
+    def _pages_of(
+        self, found: GenerationPlace, first_row: int, layout: TileLayout, number: int
+    ) -> StoredArray:
+        """The pages of array `number` in the rows of `layout`, from the generation's row `first_row` on."""
+        g, planes, stream = self._geometry, layout.planes_of(number), found.stream
         shape = (layout.rows, len(planes), g.channels, g.page_bytes)
-        return stream.stored_at(stream.planes_of_rows(first_row, layout.rows, planes), shape, np.uint8)
+        rows = stream.planes_of_rows(found.row + first_row, layout.rows, planes)
+        return stream.stored_at(rows, shape, np.uint8)
 
 
 def _write_failed(error: Exception) -> bool:

@@ -14,20 +14,21 @@ from flashtrain.host.queues.command_errors import MediaError, StateLost
 from flashtrain.host.streams.stored import join
 from flashtrain.spec import Persistency, Status
 
-from .state_stream import StateStream
-from .tensor_group import PlacedGroup
+from .state_stream import GenerationPlace
+from .tensor_group import PlacedGroup, rows_of
 
 _BLOCKS_AT_ONCE = 1024
 
 
 class StateRenewal:
-    """The renewal of the generation of `groups` in stream `source`.
+    """The renewal of the generation of `groups` at `source`.
 
     Both methods raise :class:`StateLost` if a page cannot be read at any level.
     """
 
-    def __init__(self, source: StateStream, groups: Sequence[PlacedGroup]) -> None:
-        self._source = source
+    def __init__(self, source: GenerationPlace, groups: Sequence[PlacedGroup]) -> None:
+        self._source = source.stream
+        self._first_row = source.row
         self._groups = groups
 
     def helps(self) -> bool:
@@ -40,19 +41,19 @@ class StateRenewal:
             pass
         return self._source.pages_retried > before
 
-    def write(self, destination: StateStream) -> None:
-        """Copy the generation to `destination`, which is empty; it is programmed when this returns."""
-        with destination.admitted():
+    def write(self, destination: GenerationPlace) -> None:
+        """Copy the generation to `destination`, where nothing is yet; it is programmed when this returns."""
+        stream, shift = destination.stream, (destination.row - self._first_row) * self._source.row_blocks
+        with stream.admitted():
             for lba, data in self._content():
-                destination.write(lba, data)
-        if destination.table.persistency is Persistency.VOLATILE:
-            destination.flush()
+                stream.write(lba + shift, data)
+        if stream.table.persistency is Persistency.VOLATILE:
+            stream.flush()
 
     def _content(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         """The generation's blocks in pieces, each with the address of its first, until a page is lost."""
-        source, last = self._source, self._groups[-1]
-        every = range(self._planes)
-        rows = source.planes_of_rows(0, last.first_row + last.layout.rows, every)
+        source, every = self._source, range(self._planes)
+        rows = source.planes_of_rows(self._first_row, rows_of(self._groups), every)
         lost: list[MediaError] = []
         for extent in join(rows, source.zone_size):
             for lba in range(extent.lba, sum(extent), _BLOCKS_AT_ONCE):
@@ -80,6 +81,7 @@ class StateRenewal:
         source = self._source
         zone, offset = divmod(lba, source.zone_size)
         row, place = divmod(zone * source.zone_capacity + offset, source.row_blocks)
+        row -= self._first_row
         plane, channel = divmod(place, source.row_blocks // self._planes)
         group = max((one for one in self._groups if one.first_row <= row), key=lambda one: one.first_row)
         return group.names(row - group.first_row, channel, plane)

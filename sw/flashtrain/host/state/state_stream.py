@@ -1,9 +1,9 @@
 """A stream of optimizer state: steps on the dies, and generations."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from flashtrain.numerics import Constants, Statistics
 from flashtrain.numerics.state_format import NEAREST, StepRounding
 from flashtrain.spec import Opcode
 from flashtrain.spec.nvme import GenerationAction
-from flashtrain.spec.registers import ChannelCounter, StreamRegister, stream_register
+from flashtrain.spec.registers import ChannelCounter, Register, StreamRegister, stream_register
 from flashtrain.spec.state_format import Rounding
 from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
 
@@ -39,8 +39,9 @@ class TileStep:
     constants: Constants
     rounding: StepRounding = NEAREST
 
-    def header(self, first_zone: int = 0) -> bytes:
-        """The `UpdateHeader` for a stream whose zones begin at the device's zone `first_zone`."""
+    def header(self, first_zone: int = 0, first_page: int = 0) -> bytes:
+        """The `UpdateHeader` for a stream whose zones begin at the device's zone `first_zone`, and a
+        generation that begins there at page `first_page`."""
         h = UpdateHeader
         value = (
             h.code.put(self.constants.code)
@@ -52,10 +53,23 @@ class TileStep:
             | h.parameters.put(self.tile.parameters)
             | h.rounding_key.put(self.rounding.key)
             | h.first_zone.put(first_zone)
+            | h.first_page.put(first_page)
         )
         for field, word in zip(h.constants, self.constants.words, strict=True):
             value |= field.put(word)
         return value.to_bytes(h.BYTES, "little")
+
+
+class GenerationPlace(NamedTuple):
+    """A stream, and the page of its first zone from which a generation lies there, on all dies."""
+
+    stream: "StateStream"
+    page: int
+
+    @property
+    def row(self) -> int:
+        """Its first row of tiles, counted from the stream's start."""
+        return self.page * self.stream.dies_of_channel
 
 
 class StateStream(DeviceStream):
@@ -65,6 +79,20 @@ class StateStream(DeviceStream):
     def row_blocks(self) -> int:
         """Blocks of state in a row of tiles."""
         return self._config.geometry.channels * self._config.geometry.planes
+
+    @property
+    def dies_of_channel(self) -> int:
+        return self._config.geometry.dies
+
+    @property
+    def now(self) -> int:
+        """The device's time in seconds."""
+        return self._dispatcher.link.read_register(Register.TIME)
+
+    @property
+    def last_dropped(self) -> int:
+        """The number of the last drop of the stream's content, with or without a reset."""
+        return self._generations.last_dropped
 
     @property
     def pages_retried(self) -> int:
@@ -87,24 +115,25 @@ class StateStream(DeviceStream):
         """The time in which no other thread uses the device."""
         return self._dispatcher.lock
 
-    def _header(self, step: TileStep) -> bytes:
+    def _header(self, step: TileStep, first_page: int) -> bytes:
         if step.rounding.rounding is Rounding.NEAREST:
             return step.header()
         zones = stream_register(self.nsid, StreamRegister.ZONES)
-        return step.header(self._dispatcher.link.read_register(zones) & 0xFFFF)
+        return step.header(self._dispatcher.link.read_register(zones) & 0xFFFF, first_page)
 
     @serialised
-    def set_constants_async(self, step: TileStep) -> Pending[None]:
+    def set_constants_async(self, step: TileStep, first_page: int = 0) -> Pending[None]:
         """Send the step of the next updates to all dies, and reset their statistics.
 
-        Waits for updates under way and their statistics, of any stream of the device.
+        The updates make a generation that begins at page `first_page` of the stream's zones. Waits for
+        updates under way and their statistics, of any stream of the device.
         """
         self._dispatcher.wait(
             lambda: all(one.command.opcode not in _OF_CONSTANTS for one in self._dispatcher.in_flight)
         )
         self._dispatcher.constants_sent += 1
         page = np.zeros((self._dies, self._block_bytes), np.uint8)
-        page[:, : UpdateHeader.BYTES] = np.frombuffer(self._header(step), np.uint8)
+        page[:, : UpdateHeader.BYTES] = np.frombuffer(self._header(step, first_page), np.uint8)
         region = self._dispatcher.region(self._dies)
         self._dispatcher.buffer.fill(region, as_bytes(page))
         command = Command(
@@ -128,13 +157,14 @@ class StateStream(DeviceStream):
 
     @serialised
     def update_async(
-        self, source: "StateStream", zone: int, gradients: Pages, copies: Pages | None, copy_pages: int
-    ) -> Pending[int]:
-        """Append updated tiles to `zone`, from the tiles at its write pointer in the same zone of `source`.
+        self, source: "StateStream", zone: int, first_row: int, gradients: Pages, copies: Pages | None,
+        copy_pages: int,
+    ) -> Pending[int]:  # fmt: skip
+        """Append updated tiles to `zone`, from the tiles of the same zone of `source`, row `first_row` on.
 
-        gradients: uint8[rows, pages, channels, page], any number of rows that the zone has room for. Each row
-        returns its first `copy_pages` pages in `copies`, of the same shape. The result is the address of the
-        first block.
+        That row is on the die of the write pointer. gradients: uint8[rows, pages, channels, page], any number
+        of rows that the zone has room for. Each row returns its first `copy_pages` pages in `copies`, of the
+        same shape. The result is the address of the first block.
         """
         rows, pages, channels, _ = gradients.shape
         self._space.forget()
@@ -146,6 +176,7 @@ class StateStream(DeviceStream):
             command = Command(
                 Opcode.UPDATE, self.nsid, self._zone_start(zone), region.blocks, region.address, len(data),
                 pages=pages, copies=copy_pages, rows=len(part), source=source.nsid,
+                source_page=(first_row + part.start) // self.dies_of_channel,
             )  # fmt: skip
             target = None if copies is None else as_bytes(copies[part.start : part.stop])
             requests.append(Request(self.port, command, region, target))
@@ -170,34 +201,51 @@ class StateStream(DeviceStream):
     @serialised
     def commit(
         self,
-        source: "StateStream",
+        source: GenerationPlace,
         updates: int = 0,
         note: bytes = b"",
         pin: bool = False,
         release: "StateStream | None" = None,
+        page: int = 0,
+        kept: "Collection[StateStream]" = (),
     ) -> None:
-        """Make the updated tiles the current generation, and reset `source` unless it is pinned.
+        """Make the updated tiles the current generation, and drop that of `source` unless it is pinned.
 
         One record of the journal has all of it: after a loss of power all of it has happened, or nothing.
 
         - updates: the number of updates that led to the tiles.
         - note: recorded with the generation; see :meth:`annotate`.
         - pin: pin the new generation.
-        - release: a pinned stream that is released and reset.
+        - release: a pinned stream that is released, and whose generation is dropped.
+        - page: of the stream's first zone, where the generation begins.
+        - kept: streams that are not reset though their generations are dropped, for others behind these.
         """
-        commands = [self._generation(GenerationAction.COMMIT, source.nsid)]
-        dropped = [] if source._generations.pinned else [source]
+        old = source.stream
+        dropped = [] if old._generations.pinned else [old]
+        resets = [one for one in dropped if one not in kept]
+        commands = [self._generation(GenerationAction.ADVANCE), *map(_reset, resets)]
+        if resets and page >= source.page:  # so the device finds each zone written as far as the source's
+            commands = [self._generation(GenerationAction.COMMIT, old.nsid)]
         if release is not None:
-            commands += [release._generation(GenerationAction.RELEASE), _reset(release)]
+            commands.append(release._generation(GenerationAction.RELEASE))
+            commands += [] if release in kept else [_reset(release)]
             dropped.append(release)
         if pin:
             commands.append(self._generation(GenerationAction.PIN))
-        self._succeed(dropped, commands, updates, note, pin)
+        self._succeed(dropped, commands, updates, note, pin, page, kept)
 
     @serialised
-    def supersede(self, source: "StateStream", updates: int, note: bytes = b"") -> None:
+    def supersede(
+        self,
+        source: "StateStream",
+        updates: int,
+        note: bytes = b"",
+        page: int = 0,
+        kept: "Collection[StateStream]" = (),
+    ) -> None:
         """As :meth:`commit`, for appended tiles without an update; `source` is not pinned."""
-        self._succeed([source], [_reset(source)], updates, note)
+        commands = [] if source in kept else [_reset(source)]
+        self._succeed([source], commands, updates, note, False, page, kept)
 
     def _succeed(
         self,
@@ -205,15 +253,22 @@ class StateStream(DeviceStream):
         commands: Sequence[Command],
         updates: int,
         note: bytes,
-        pin: bool = False,
+        pin: bool,
+        page: int,
+        kept: "Collection[StateStream]",
     ) -> None:
-        """Become the current generation by these commands. dropped: the streams that they reset."""
+        """Become the current generation by these commands, which reset those of `dropped` not in `kept`."""
         self._require_journal_of(note)
-        lasting = [one.nsid for one in dropped if one._journal is not None]
+        lasting = [one for one in dropped if one._journal is not None]
         self._space.forget()
         self._change(
-            self._recording, lambda journal: journal.commit(self.nsid, updates, note, pin, lasting),
-            commands, dropped,
+            self._recording,
+            lambda journal: journal.commit(
+                self.nsid, updates, note, pin, page,
+                reset=[one.nsid for one in lasting if one not in kept],
+                dropped=[one.nsid for one in lasting if one in kept],
+            ),
+            commands, dropped, kept,
         )  # fmt: skip
         for one in dropped:
             one._generations.pinned = False
@@ -225,16 +280,18 @@ class StateStream(DeviceStream):
         record: Callable[[Recorder], Request],
         commands: Sequence[Command],
         dropped: "Sequence[StateStream]" = (),
+        kept: "Collection[StateStream]" = (),
     ) -> None:
         """Carry out commands, of which each waits for the one before, and the first for the record.
 
-        journal: None if the change is not recorded. dropped: the streams that the commands reset. If the
-        device refuses the first command, journal and handles are as before.
+        journal: None if the change is not recorded. dropped: streams whose content is dropped; kept: those of
+        them that the commands do not reset. If the device refuses the first command, journal and handles are
+        as before.
         """
         streams = (self, *dropped)
         before = {} if journal is None else {one.nsid: journal.entry(one.nsid) for one in streams}
         after = None if journal is None else record(journal)
-        drops = {one: one._generations.drop() for one in dropped}
+        drops = {one: one._generations.drop() for one in dropped if one not in kept}
 
         def undo() -> None:
             for one, drop in drops.items():
@@ -250,14 +307,28 @@ class StateStream(DeviceStream):
             requests.append(Request(self.port, command, on_failure=None if requests else undo, after=after))
             self._dispatcher.submit(requests[-1:])
             after = requests[-1]
+        if journal is not None and after is not None and not requests:
+            journal.wait_for(after)
         self._finish(Pending(self._dispatcher, requests, self.name, lambda _: None))
+        for one in dropped:
+            if one in kept:
+                one._generations.release()
 
     @serialised
-    def declare_committed(self, updates: int, note: bytes = b"") -> None:
-        """Record the appended tiles as committed, without an update: the result of `updates` updates."""
+    def advance(self) -> None:
+        """Leave the updated tiles where they are, although nothing needs them; later ones follow behind."""
+        self._finish(self._command(self._generation(GenerationAction.ADVANCE)))
+        self._generations.release()
+
+    @serialised
+    def declare_committed(self, updates: int, note: bytes = b"", page: int = 0) -> None:
+        """Record the appended tiles as committed, without an update: the result of `updates` updates.
+
+        page: of the stream's first zone, where they begin.
+        """
         self._require_journal_of(note)
         if (journal := self._recording) is not None:
-            journal.wait_for(journal.commit(self.nsid, updates, note))
+            journal.wait_for(journal.commit(self.nsid, updates, note, page=page))
 
     def require_note(self, note: bytes, dropped: "Iterable[StateStream]") -> None:
         """:class:`NoteTooLong` or :class:`JournalMissing` unless the note can be recorded in place of those
@@ -286,14 +357,20 @@ class StateStream(DeviceStream):
         self._generations.pinned = True
 
     @serialised
-    def release(self, drop: bool = False) -> None:
-        """Undo :meth:`pin`; drop: reset the stream as well, in the same record."""
-        commands = [self._generation(GenerationAction.RELEASE), *([_reset(self)] if drop else [])]
+    def release(self, drop: bool = False, keep: bool = False) -> None:
+        """Undo :meth:`pin`.
+
+        drop: drop the generation as well, in the same record, and reset the stream; keep: without a reset.
+        """
+        resets = drop and not keep
+        commands = [self._generation(GenerationAction.RELEASE), *([_reset(self)] if resets else [])]
 
         def record(journal: Recorder) -> Request:
-            return journal.reset(self.nsid) if drop else journal.pin(self.nsid, False)
+            if not drop:
+                return journal.pin(self.nsid, False)
+            return journal.reset(self.nsid) if resets else journal.drop(self.nsid)
 
-        self._change(self._journal, record, commands, [self] if drop else [])
+        self._change(self._journal, record, commands, [self] if drop else [], [self] if keep else [])
         self._generations.pinned = False
 
     def planes_of_rows(self, first_row: int, rows: int, planes: range) -> Sequence[Extent]:

@@ -13,7 +13,7 @@ from flashtrain.host.queues.pending import Pending
 from flashtrain.numerics import Statistics
 
 from .group_gradients import GroupGradients
-from .state_stream import StateStream
+from .state_stream import GenerationPlace
 from .tensor_group import ZonePart
 from .tiling import split_tensors
 
@@ -31,16 +31,21 @@ class ConstantsReplaced(UpdateError):
 class GroupUpdate:
     """The commands that update one group of tensors: constants, tiles, statistics.
 
-    The dies read tiles from `source`, and append the updated ones to `destination`, whose zones have
-    `zone_rows` rows each. The constructor sends the constants; :meth:`advance` sends the rest as the
+    The dies read tiles from `source`, and append the updated ones at `destination`, in streams whose zones
+    have `zone_rows` rows each. The constructor sends the constants; :meth:`advance` sends the rest as the
     gradients come.
     """
 
     def __init__(
-        self, destination: StateStream, source: StateStream, gradients: GroupGradients, zone_rows: int
+        self,
+        destination: GenerationPlace,
+        source: GenerationPlace,
+        gradients: GroupGradients,
+        zone_rows: int,
     ) -> None:
         layout, g = gradients.placed.layout, gradients.placed.layout.tile.geometry
-        self._destination = destination
+        self._destination = stream = destination.stream
+        self._first_row = destination.row
         self._source = source
         self._gradients = gradients
         self._zone_rows = zone_rows
@@ -49,9 +54,9 @@ class GroupUpdate:
         self._sent = 0
         self._parts: list[tuple[ZonePart, Pending[int]]] = []
         self._statistics: Pending[GroupStatistics] | None = None
-        with destination.alone():
-            self._constants = destination.set_constants_async(gradients.step)
-            self._constants_sent = destination.constants_sent
+        with stream.alone():
+            self._constants = stream.set_constants_async(gradients.step, destination.page)
+            self._constants_sent = stream.constants_sent
 
     @property
     def pendings(self) -> list[Pending[Any]]:
@@ -78,7 +83,8 @@ class GroupUpdate:
             for part in self._gradients.placed.zone_parts(range(self._sent, ready), self._zone_rows):
                 some = slice(part.rows.start, part.rows.stop)
                 tiles = self._destination.update_async(
-                    self._source, part.zone, self._gradients.pages(part.rows),
+                    self._source.stream, part.zone, self._source.row + part.offset,
+                    self._gradients.pages(part.rows),
                     None if self._copies is None else self._copies[some], layout.tile.copy_pages,
                 )  # fmt: skip
                 self._parts.append((part, tiles))
@@ -92,8 +98,9 @@ class GroupUpdate:
         self._constants.result()
         destination, layout = self._destination, self._gradients.placed.layout
         for part, tiles in self._parts:
-            if tiles.result() != part.zone * destination.zone_size + part.offset * destination.row_blocks:
-                raise ForeignGeneration(f"stream {destination.name!r} has another user: it was not empty")
+            first = (self._first_row + part.offset) * destination.row_blocks
+            if tiles.result() != part.zone * destination.zone_size + first:
+                raise ForeignGeneration(f"stream {destination.name!r} has another user, who appended to it")
         statistics = self._statistics.result()
         if self._copies is None:
             return None, statistics
@@ -105,7 +112,11 @@ class Attempt:
     """An attempt at an update of all groups, in their order."""
 
     def __init__(
-        self, destination: StateStream, source: StateStream, groups: Sequence[GroupGradients], zone_rows: int
+        self,
+        destination: GenerationPlace,
+        source: GenerationPlace,
+        groups: Sequence[GroupGradients],
+        zone_rows: int,
     ) -> None:
         self.destination = destination
         self._source = source
@@ -144,7 +155,7 @@ class Attempt:
         :class:`ConstantsReplaced` if a group was not sent as a whole.
         """
         self.advance(wait=True)
-        self.destination.settle(self.pendings)
+        self.destination.stream.settle(self.pendings)
         if not self.is_sent:
             raise ConstantsReplaced("another update has replaced the constants of this one")
         return [group.result() for group in self._groups]

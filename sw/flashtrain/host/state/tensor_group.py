@@ -1,7 +1,7 @@
 """Groups of tensors with the same constants, and their places in the rows of tiles."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
@@ -192,3 +192,15 @@ def place(groups: Sequence[TensorGroup], geometry: Geometry) -> tuple[PlacedGrou
         placed.append(PlacedGroup(number, group, group.layout(geometry), row))
         row += placed[-1].layout.rows
     return tuple(placed)
+
+
+def rows_of(placed: Sequence[PlacedGroup]) -> int:
+    """Rows of tiles of all groups."""
+    return placed[-1].first_row + placed[-1].layout.rows
+
+
+def in_whole_pages(placed: Sequence[PlacedGroup], geometry: Geometry) -> tuple[PlacedGroup, ...]:
+    """The same groups, with padding behind the last one up to a tile on every die."""
+    *others, last = placed
+    padding = -rows_of(placed) % geometry.dies
+    return (*others, replace(last, layout=replace(last.layout, padding=padding)))

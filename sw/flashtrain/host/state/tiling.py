@@ -37,14 +37,15 @@ COPY_DTYPES = {CopyFormat.FP16: "float16", CopyFormat.BF16: "uint16"}
 
 @dataclass(frozen=True)
 class TileLayout:
-    """The layout of `parameters` parameters in tiles."""
+    """The layout of `parameters` parameters in tiles, with `padding` rows of zeros behind them."""
 
     tile: Tile
     parameters: int
+    padding: int = 0
 
     @property
     def rows(self) -> int:
-        return -(-self.parameters // (self.tile.parameters * self._channels))
+        return -(-self.parameters // (self.tile.parameters * self._channels)) + self.padding
 
     @property
     def row_parameters(self) -> int:

@@ -38,6 +38,11 @@ class StreamGenerations:
         """The number of the last drop, which is the generation of appends from now on."""
         return self._generation
 
+    @property
+    def last_dropped(self) -> int:
+        """The number of the last drop or release of the whole stream; 0 without one."""
+        return max((*(number for number, _ in self._stream_drops), self._released))
+
     def drop(self, zone: int | None = None) -> int:
         """Note a drop of one zone, or of all zones except retired ones (None); returns its number."""
         self._generation += 1
@@ -121,7 +126,7 @@ class DeviceGenerations:
             source = self.stream(s.source.get(entry))
             if not source.pinned:
                 source.drop()
-        elif opcode == Opcode.GENERATION:
+        elif opcode == Opcode.GENERATION and action != GenerationAction.ADVANCE:
             stream.pinned = action == GenerationAction.PIN
 
     def drop_all(self) -> None:

@@ -35,16 +35,30 @@ class Recorder(Protocol):
         """Record that the stream will be reset."""
         ...
 
+    def drop(self, nsid: int) -> Request:
+        """Record that the stream's generation is neither pinned nor committed any more; it is not reset."""
+        ...
+
     def reset_zone(self, nsid: int, zone: int) -> Request:
         """Record that one zone will be reset; no append to it is in flight."""
         ...
 
     def commit(
-        self, nsid: int, updates: int, note: bytes = b"", pin: bool = False, dropped: Iterable[int] = ()
+        self,
+        nsid: int,
+        updates: int,
+        note: bytes = b"",
+        pin: bool = False,
+        page: int = 0,
+        reset: Iterable[int] = (),
+        dropped: Iterable[int] = (),
     ) -> Request:
         """Record the commit of the generation, the result of `updates` updates, with a note.
 
-        pin: it will be pinned; dropped: NSIDs of streams that will be reset.
+        - pin: it will be pinned.
+        - page: of the stream's first zone, where the generation begins.
+        - reset: NSIDs of streams that will be reset.
+        - dropped: NSIDs of others whose generations are not committed any more.
         """
         ...
 

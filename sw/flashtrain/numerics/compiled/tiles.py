@@ -60,6 +60,7 @@ class _Step(ctypes.Structure):
         *((name, ctypes.c_int32 * 3) for name in ("outputs", "first_byte", "narrow")),
         ("stochastic", ctypes.c_int32),
         ("first_zone", ctypes.c_int32),
+        ("first_page", ctypes.c_int32),
         ("key", ctypes.c_uint64),
         ("round_constants", ctypes.c_uint32 * ROUNDS),
         ("constant", ctypes.c_float * CONSTANT_WORDS),
@@ -87,7 +88,7 @@ class TilePages:
 class TileStep:
     """The step of tiles of so many parameters, by the micro-program that `constants` are for.
 
-    formats: of the state; first_zone: of the stream, from which places count.
+    formats: of the state; first_zone, first_page: of the generation, from which places count.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class TileStep:
         formats: StateFormats = PLAIN,
         rounding: StepRounding = NEAREST,
         first_zone: int = 0,
+        first_page: int = 0,
     ) -> None:
         program = PROGRAMS[constants.code]
         results = {operation: _FIRST_RESULT + n for n, operation in enumerate(program.operations)}
@@ -119,7 +121,7 @@ class TileStep:
         step.first_byte[:] = [sum(sizes[:array]) for array in range(len(sizes))]
         step.narrow[:] = [formats.of(array) is StateFormat.BF16 for array in range(len(sizes))]
         step.stochastic, step.key = rounding.rounding is Rounding.STOCHASTIC, rounding.key
-        step.first_zone = first_zone
+        step.first_zone, step.first_page = first_zone, first_page
         step.round_constants[:] = ROUND_CONSTANTS
         step.constant[: len(constants.values)] = [float(value) for value in constants.values]
         for entry, operation in zip(step.operation, program.operations, strict=False):

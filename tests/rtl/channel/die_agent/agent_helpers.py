@@ -309,8 +309,9 @@ class Bench:
         """The die checks the order of the planes."""
         tile = self.tiles[0]
         assert len(self.die.gradients) == tile["last"] + 1
-        zone = tile["source"] if op is BusOp.UPDATE_SOURCE else tile["zone"]
-        assert (request["zone"], request["page"]) == (zone, tile["page"])
+        of_source = (tile["source"], tile["source_page"])
+        place = of_source if op is BusOp.UPDATE_SOURCE else (tile["zone"], tile["page"])
+        assert (request["zone"], request["page"]) == place
         if op is BusOp.UPDATE_LAST:
             self.tiles.popleft()
 
@@ -357,7 +358,8 @@ def a_read(row: int, plane: int, **fields: int) -> dict:
 def an_update(row: int, **fields: int) -> dict:
     """A tile with all gradients that fit, without copies; slots come round."""
     return {"slot": row % CONFIG.write_sets, "zone": 2, "page": row % GEOMETRY.pages, "source": 3,
-            "last": GEOMETRY.planes - 1, "copies": 0, "tag": row % CONFIG.commands, **fields}  # fmt: skip
+            "source_page": random.randrange(GEOMETRY.pages), "last": GEOMETRY.planes - 1, "copies": 0,
+            "tag": row % CONFIG.commands, **fields}  # fmt: skip
 
 
 def whole_rows(first: int, count: int) -> list[dict]:

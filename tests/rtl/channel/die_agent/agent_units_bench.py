@@ -151,7 +151,8 @@ async def updater_sends_sequences_of_tiles(dut, granted, busy):
         one = {
             "slot": number % CONFIG.write_sets, "zone": random.randrange(G.zones),
             "page": random.randrange(G.pages), "last": pages - 1, "source": random.randrange(G.zones),
-            "copies": 0 if constants else random.randint(0, pages), "tag": number % CONFIG.commands,
+            "source_page": random.randrange(G.pages), "tag": number % CONFIG.commands,
+            "copies": 0 if constants else random.randint(0, pages),
             "kind": (PageKind.CONSTANTS if constants else PageKind.GRADIENTS).value,
         }  # fmt: skip
         given.append(one)
@@ -185,7 +186,7 @@ def check_update_order(log: list[Event], given: list[dict[str, int]]) -> None:
         elif op is BusOp.UPDATE_SOURCE:
             assert current is not None and len(loads) == current["last"] + 1
             plane = event.fields["plane"]
-            assert fields_of(event, "zone", "page") == (current["source"], current["page"])
+            assert fields_of(event, "zone", "page") == (current["source"], current["source_page"])
             target, after = log[index + 1], log[index + 2]
             last = plane == G.planes - 1
             assert target.what is (BusOp.UPDATE_LAST if last else BusOp.UPDATE_MORE)

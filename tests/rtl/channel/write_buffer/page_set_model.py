@@ -20,6 +20,7 @@ class Told(NamedTuple):
     """What the first page of a set tells its agent."""
 
     source: int = 0
+    source_page: int = 0
     copies: int = 0
     tag: int = 0
 

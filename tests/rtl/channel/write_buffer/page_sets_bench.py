@@ -6,7 +6,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.channel.write_buffer.page_sets import PagePlace
-from flashtrain.rtl.layouts import PageKind, PageSet, WritePage
+from flashtrain.rtl.layouts import PageKind, PageSet, TileSource, WritePage
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import pack, start, unpack
@@ -107,7 +107,9 @@ class Bench:
         self.model.page = page
         place = {**page.place._asdict(), "kind": page.place.kind.value}
         fields = {"plane": page.plane, "stream": page.stream, "close": page.close}
-        bits = pack(WritePage(CONFIG), **place, **fields, **page.told._asdict())
+        told = page.told._asdict()
+        identity = pack(TileSource(), page=told.pop("source_page"))
+        bits = pack(WritePage(CONFIG), **place, **fields, **told, source_identity=identity)
         self.dut.pages__payload.value = bits
         self.dut.pages__valid.value = 1
 
@@ -164,7 +166,8 @@ class Bench:
             place = random.randrange(ZONES), random.randrange(GEOMETRY.pages), random.randrange(GEOMETRY.dies)
             kind = random.choice((PageKind.GRADIENTS, PageKind.CONSTANTS))
             pages = random.randint(1, GEOMETRY.planes) if kind is PageKind.GRADIENTS else 1
-            told = Told(random.randrange(GEOMETRY.zones), random.randint(0, pages), random.randrange(8))
+            source = random.randrange(GEOMETRY.zones), GEOMETRY.pages - 1 - place[1]
+            told = Told(*source, random.randint(0, pages), random.randrange(8))
             place, stream = SetPlace(*place, kind), random.randrange(STREAMS)
             self.tile = [Page(place, plane, stream, plane == pages - 1, told) for plane in range(pages)]
         return self.tile.pop(0)

@@ -16,6 +16,7 @@ from flashtrain.rtl.layouts import (
     PageSet,
     PageTarget,
     SetResult,
+    TileSource,
     WritePage,
     ZoneIdentity,
 )
@@ -59,6 +60,11 @@ class Page:
     @property
     def place(self):
         return self.zone, self.page, self.die, self.plane
+
+    @property
+    def source_page(self) -> int:
+        """The page of the old tile, in as many bits as a block has pages."""
+        return unpack(TileSource(), self.source_identity)["page"] % (1 << GEOMETRY.page_bits)
 
     @property
     def bits(self) -> int:
@@ -124,7 +130,7 @@ class Writer:
     def _tell(self, kind: PageKind, place: tuple[int, int, int], plane: int, **fields: int) -> None:
         origin = random.getrandbits(CONFIG.buffer_block_bits)
         # All pages of a tile have the same.
-        source = self.sources.setdefault(place, random.getrandbits(ZoneIdentity().size))
+        source = self.sources.setdefault(place, random.getrandbits(TileSource().size))
         page = Page(
             *place,
             plane,
@@ -225,7 +231,7 @@ class Bus:
                 page = self.writer.pages[place]
             else:
                 page = self.writer.tiles[one["kind"], *place].popleft()
-                told = ("source", "copies", "tag")
+                told = ("source", "source_page", "copies", "tag")
                 assert {name: one[name] for name in told} == {name: getattr(page, name) for name in told}
                 await self._check_origin(one["slot"], page)
             pages.append(page)

@@ -124,7 +124,7 @@ class TileUpdater(wiring.Component):
         with m.If(outputs):
             m.d.comb += request.slot.eq(s.slot)
         with m.If(fsm.ongoing("SOURCE_ADDRESS")):
-            m.d.comb += request.zone.eq(page_set.source)
+            m.d.comb += [request.zone.eq(page_set.source), request.page.eq(page_set.source_page)]
         return m
 
     def _has_gradients(self):

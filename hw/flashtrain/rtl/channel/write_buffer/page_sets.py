@@ -22,9 +22,9 @@ class SetState(enum.Enum, shape=2):
 
 
 OPENED_WITH = ("zone", "page", "die", "kind", "stream", "source", "copies", "tag")
-"""Fields that a set takes from its first page."""
+"""Fields that a set takes from its first page, besides the page of its source."""
 
-HANDED_ON = ("zone", "page", "kind", "first", "source", "copies", "tag")
+HANDED_ON = ("zone", "page", "kind", "first", "source", "source_page", "copies", "tag")
 """Fields that its agent gets."""
 
 
@@ -156,6 +156,7 @@ class PageSets(wiring.Component):
             scan.last.eq(page.plane),
             scan.record.first.eq(page.plane),
             *(scan.record[field].eq(page[field]) for field in OPENED_WITH),
+            scan.record.source_page.eq(page.source_identity.page),
             scan.arrived.eq(self.arrived),
             scan.arrived_slot.eq(self.arrived_slot),
             scan.arrived_plane.eq(self.arrived_plane),

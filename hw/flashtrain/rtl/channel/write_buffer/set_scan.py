@@ -23,6 +23,7 @@ class SetRecord(data.StructLayout):
             "stream": STREAM_BITS,
             "first": g.plane_bits,
             "source": g.zone_bits,
+            "source_page": g.page_bits,
             "copies": g.plane_bits + 1,
             "tag": config.tag_bits,
         })  # fmt: skip

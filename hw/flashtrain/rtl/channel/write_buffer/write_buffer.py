@@ -15,8 +15,8 @@ from flashtrain.rtl.layouts import (
     PageSet,
     PageTarget,
     SetResult,
+    TileSource,
     WritePage,
-    ZoneIdentity,
 )
 from flashtrain.rtl.lib.gearbox import BEAT_BITS, PageSerializer
 from flashtrain.rtl.lib.memories import NEVER_COLLIDES
@@ -39,7 +39,7 @@ class _SetIdentity(data.StructLayout):
 
     def __init__(self, config: FmsConfig):
         widths = {name: getattr(PageIdentity, name).width for name in _KEPT}
-        super().__init__({**widths, "plain": 1, "source": ZoneIdentity()})
+        super().__init__({**widths, "plain": 1, "source": TileSource()})
 
 
 class SetIdentities(wiring.Component):
@@ -52,7 +52,7 @@ class SetIdentities(wiring.Component):
     allocated : In(1), page : In(WritePage), slot : In   a page is accepted into this set
     of : In(BufferPage), record : Out(128)            the record of a page
     plain : Out(1)              the page goes to a die, not to an array
-    source : Out(ZoneIdentity)  `SourceIdentity` of its tile, of gradients
+    source : Out(TileSource)    `SourceIdentity` of its tile, of gradients
     number : Out                the page's number in the block, with a randomizer
     """
 
@@ -65,7 +65,7 @@ class SetIdentities(wiring.Component):
             "of": In(BufferPage(config)),
             "record": Out(RECORD_BITS),
             "plain": Out(1),
-            "source": Out(ZoneIdentity()),
+            "source": Out(TileSource()),
             **({"number": Out(config.geometry.page_bits)} if config.randomizer else {}),
         })  # fmt: skip
 

@@ -12,7 +12,7 @@ _PAIR_BITS = 16
 _PAIRS = 8 * UpdateHeader.BYTES // _PAIR_BITS
 _FIELDS = (
     "code", "gradient_format", "copy_format", "weight_format", "moment_format", "rounding", "parameters",
-    "rounding_key", "first_zone",
+    "rounding_key", "first_zone", "first_page",
 )  # fmt: skip
 
 
@@ -24,7 +24,7 @@ class StepHeader(wiring.Component):
     begin : In(1)             a page begins
     beat : In(1)              two bytes of it: `byte_pair`
     code, gradient_format, copy_format, weight_format, moment_format, rounding, parameters, rounding_key,
-    first_zone, constants : Out
+    first_zone, first_page, constants : Out
     """
 
     def __init__(self):
@@ -41,6 +41,7 @@ class StepHeader(wiring.Component):
             "parameters": Out(32),
             "rounding_key": Out(KEY_BITS),
             "first_zone": Out(UpdateHeader.first_zone.width),
+            "first_page": Out(UpdateHeader.first_page.width),
             "constants": Out(data.ArrayLayout(32, CONSTANT_WORDS)),
         })  # fmt: skip
 

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES
 from flashtrain.rtl.identity import RECORD_BITS, Record, checksum
-from flashtrain.rtl.layouts import ZoneIdentity
+from flashtrain.rtl.layouts import TileSource
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity, identity_record
 from flashtrain.spec.state_format import PLACE_BITS, PLACE_LOW
@@ -49,8 +49,8 @@ class TileIdentity(wiring.Component):
 
     Both identities are loaded with the tile's gradients. The new identities of a tile differ in `plane` and,
     as a CRC is linear, in the bits of `crc` that depend on it. An identity that was damaged on its way
-    therefore stays invalid. A sensed page must have the same place, and stream, zone, generation and sequence
-    of the source. Pages of a damaged tile get zeros, which are no identity.
+    therefore stays invalid. A sensed page must have the same channel, die and plane, and stream, zone, page
+    and sequence of the source. Pages of a damaged tile get zeros, which are no identity.
 
     Latency without stalls by the registers: 6 cycles for each plane.
 
@@ -86,7 +86,7 @@ class TileIdentity(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         pages = self.pages
-        layout = data.StructLayout({"target": RECORD_BITS, "source": ZoneIdentity()})
+        layout = data.StructLayout({"target": RECORD_BITS, "source": TileSource()})
         loaded = Signal(LOADED_LANES * _LANE_BITS, reset_less=True)
         tile = Signal(layout, reset_less=True)
         with m.If(self.put):
@@ -101,14 +101,15 @@ class TileIdentity(wiring.Component):
                     m.d.comb += target.eq(tile.target ^ Const(_difference(plane), RECORD_BITS))
         m.d.comb += [
             meant.eq(target),
-            *(meant[name].eq(tile.source[name]) for name in ZoneIdentity().members),
+            *(meant[name].eq(tile.source[name]) for name in TileSource().members),
             meant.version.eq(PageIdentity.VERSION),
             self.place.eq(tile.target[PLACE_LOW : PLACE_LOW + PLACE_BITS]),
             pages.content.eq(
                 Mux(self.void | self.wrong.any(), 0, target.as_value().word_select(pages.lane, _LANE_BITS))
             ),
         ]
-        compared = [name for name in Record().members if name not in ("updated", "wear", "crc")]
+        free = ("updated", "generation", "wear", "crc")
+        compared = [name for name in Record().members if name not in free]
         differs = Cat(found[name] != meant[name] for name in compared).any()
 
         position = Signal(range(_LANES * self.config.geometry.planes))

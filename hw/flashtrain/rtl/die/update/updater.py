@@ -1,8 +1,8 @@
 """Updates tiles in a die."""
 
-from itertools import product
+from itertools import accumulate, pairwise, product
 
-from amaranth import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetInserter, ResetSignal, Signal
+from amaranth import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetInserter, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -181,13 +181,13 @@ class Updater(wiring.Component):
     def _round(self, m: Module, header: StepHeader, identity: TileIdentity, sequencer: TileSequencer) -> None:
         """The random bits of the tile's results."""
         m.submodules.rounding = rounding = RoundingBits(self.config)
-        zone_bits = len(header.first_zone)
+        zone, page, others = _parts(identity.place, header.first_zone, header.first_page)
         m.d.comb += [
             rounding.start.eq(self.start & (header.rounding == Rounding.STOCHASTIC)),
             rounding.abort.eq(self.abort),
             rounding.key.eq(header.rounding_key),
             rounding.place.eq(
-                Cat((identity.place[:zone_bits] - header.first_zone)[:zone_bits], identity.place[zone_bits:])
+                Cat((zone - header.first_zone)[: len(zone)], (page - header.first_page)[: len(page)], others)
             ),
             rounding.take.eq(sequencer.take),
             sequencer.random.eq(rounding.bits),
@@ -211,3 +211,9 @@ class Updater(wiring.Component):
             self.damaged.eq(code.damaged | identity.wrong),
             self.busy.eq(code.busy),
         ]
+
+
+def _parts(place: Value, *like: Value) -> list[Value]:
+    """The place of a tile in parts as wide as these, and the rest."""
+    ends = list(accumulate(len(part) for part in like))
+    return [place[start:end] for start, end in pairwise([0, *ends, len(place)])]

@@ -143,6 +143,8 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
             demand(s.copies.get(entry) <= pages, invalid, "5: COPIES is at most PAGES")
             demand(rows >= 1, invalid, "5: ROWS is at least 1")
             demand(blocks == rows * g.channels * pages, invalid, "5: blocks are ROWS x channels x PAGES")
+            in_block = s.source_page.get(entry) < g.pages
+            demand(in_block, invalid, "5: SOURCE_PAGE is below the pages of a block")
         case Opcode.RESTORE:
             demand(action in list(RestoreAction), invalid, "5: restore action known")
             if action == RestoreAction.ZONE:

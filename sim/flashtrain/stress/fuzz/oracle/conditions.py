@@ -59,6 +59,8 @@ def _check_stream(opcode: Opcode, entry: int, state: DeviceState) -> None:
     if opcode is Opcode.UPDATE:
         source = state.streams[s.source.get(entry)]
         demand(not source.uncommitted, Status.NAMESPACE_NOT_READY, "8: the source is not uncommitted")
+    if opcode is Opcode.GENERATION and action == GenerationAction.ADVANCE:
+        demand(stream.uncommitted, Status.INVALID_FIELD, "8: uncommitted")
     if is_commit(entry):
         source = state.streams[s.source.get(entry)]
         demand(stream.uncommitted, Status.INVALID_FIELD, "8: uncommitted")
@@ -70,6 +72,13 @@ def updated_blocks(entry: int, config: FmsConfig) -> int:
     """Blocks that an update appends."""
     g = config.geometry
     return Submission.rows.get(entry) * g.channels * g.planes
+
+
+def first_source_block(entry: int, config: FmsConfig, pointer: int) -> int:
+    """The block of the source's zone from which an update reads: page SOURCE_PAGE, on the pointer's die."""
+    g = config.geometry
+    of_page = g.channels * g.planes * g.dies
+    return Submission.source_page.get(entry) * of_page + pointer % of_page
 
 
 def _check_append(opcode: Opcode, entry: int, config: FmsConfig, stream: StreamState) -> None:
@@ -102,8 +111,9 @@ def _check_source(entry: int, config: FmsConfig, stream: StreamState, source: St
     number = zone_of(entry, config)
     zone = source.zones[number]
     demand(zone.state is not ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE, "9: the source's zone is not offline")
-    end = stream.zones[number].written + updated_blocks(entry, config)
-    demand(zone.written >= end, Status.UNWRITTEN_BLOCK, "9: the source is written at least as far")
+    first = first_source_block(entry, config, stream.zones[number].written)
+    all_there = zone.written >= first + updated_blocks(entry, config)
+    demand(all_there, Status.UNWRITTEN_BLOCK, "9: all tiles of the source are written")
     demand(not source.refuses(zone, now), Status.DATA_EXPIRED, "9: the source's zone is not expired")
 
 

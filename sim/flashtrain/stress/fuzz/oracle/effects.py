@@ -120,6 +120,8 @@ def _generation(entry: int, state: DeviceState) -> None:
         stream.uncommitted = False
         if not source.pinned:
             source.reset()
+    elif Submission.action.get(entry) == GenerationAction.ADVANCE:
+        stream.uncommitted = False
     else:
         stream.pinned = Submission.action.get(entry) == GenerationAction.PIN
 

@@ -3,18 +3,19 @@
 from flashtrain.spec import FmsConfig, Submission
 
 from .checks import zone_of
-from .conditions import updated_blocks
+from .conditions import first_source_block, updated_blocks
 from .state import DeviceState, Page, append_pages
 from .tile_step import DieStep
 from .transfers import Effect, Memory, Written, block_of
 
 
 def update_tiles(entry: int, config: FmsConfig, state: DeviceState, memory: Memory) -> Effect:
-    """Tiles from the source's zone of the same number, from the same offset on; row by row, by channel."""
+    """Tiles from the source's zone of the same number, each from its own die; row by row, by channel."""
     s, g, number = Submission, config.geometry, zone_of(entry, config)
     stream, address = state.streams[s.nsid.get(entry)], s.address.get(entry)
     zone, source = stream.zones[number], state.streams[s.source.get(entry)].zones[number]
     pages, copies, first = s.pages.get(entry), s.copies.get(entry), zone.written
+    from_source = first_source_block(entry, config, first)
     fresh: list[Page] = [None] * updated_blocks(entry, config)
     writes: list[Written] = []
     for row in range(s.rows.get(entry)):
@@ -24,7 +25,7 @@ def update_tiles(entry: int, config: FmsConfig, state: DeviceState, memory: Memo
             die_of_channel = (first + places[0]) // (g.channels * g.planes) % g.dies
             tile, copied = _update_tile(
                 state.dies[die_of_channel * g.channels + channel],
-                [source.pages[first + place] for place in places],
+                [source.pages[from_source + place] for place in places],
                 b"".join(block_of(memory, address, block, config) for block in blocks),
                 pages,
                 copies,

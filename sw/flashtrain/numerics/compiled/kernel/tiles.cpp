@@ -88,7 +88,7 @@ struct Step {
   int32_t outputs[3];     // the numbers of the new arrays
   int32_t first_byte[3];  // of each array in the tile
   int32_t narrow[3];      // whether the array is in BF16
-  int32_t stochastic, first_zone;
+  int32_t stochastic, first_zone, first_page;
   uint64_t key;  // of the random bits
   uint32_t round_constants[ROUNDS];
   float constant[8];
@@ -155,7 +155,10 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
   for (int64_t each = 0; each < count_of_tiles; ++each) {
     const Tile& tile = tiles[each];
     Statistics& own = statistics[tile.die];
-    uint64_t key = step->key ^ uint64_t(tile.place) ^ ((tile.zone - step->first_zone) & 0xFFF);
+    constexpr int64_t kZone = 0xFFF, kPage = kZone << 12;
+    const int64_t page = (tile.place - (int64_t(step->first_page) << 12)) & kPage;
+    const int64_t zone = (tile.zone - step->first_zone) & kZone;
+    uint64_t key = step->key ^ uint64_t((tile.place & ~kPage) | page | zone);
     permute(step->round_constants, &key, 1);
     uint32_t largest = bits_of(own.largest);
     int64_t nans = 0, infinities = 0;
