@@ -10,9 +10,17 @@ STATE_FORMATS = (
     Fault(
         "half-of-the-other-parameter",
         "die/update/tile_sequencer.py",
-        "kept.word_select(index[0], 16)",
-        "kept.word_select(~index[0], 16)",
+        "kept.word_select(odd, 16)",
+        "kept.word_select(~odd, 16)",
         "two parameters of a word exchange their numbers",
+        OF_UPDATES,
+    ),
+    Fault(
+        "unit-that-waits-for-nobody",
+        "die/update/tile_sequencer.py",
+        "held.eq(self.done & ~(written & known))",
+        "held.eq(0)",
+        "a fast update unit overwrites results that are not written",
         OF_UPDATES,
     ),
     Fault(

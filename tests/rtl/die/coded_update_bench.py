@@ -183,7 +183,7 @@ def cycles_of_first_update(step: Step) -> int:
         clock = max(clock + 1, clean)
     # The unit's clock rises with every `divider`-th bus clock, and it takes a parameter with every
     # `interval`-th rise.
-    clock += 2
+    clock += 3
     clock += (clock - 1) % divider == 0
     taken = ceil(clock / divider)
     taken += (1 - taken) % unit.interval

@@ -8,8 +8,8 @@ from flashtrain.spec.timing import ns
 TINY = preset("tiny")
 CONFIGS = {
     "one": TINY,
-    # The update unit has the time of a program for a tile, as on the larger presets.
-    "fast": replace(TINY, update_divider=2),
+    # An update unit that is faster than its tile sequencer, and waits for it.
+    "fast": replace(TINY, update_interval=2, update_divider=2),
     "two": replace(
         TINY,
         geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12, spare_blocks=2),
@@ -22,7 +22,8 @@ CONFIGS = {
     ),
 }  # fmt: skip
 CONFIGS |= {
-    "coded": replace(CONFIGS["fast"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
+    # The update unit has the time of a program for a tile, as on the larger presets.
+    "coded": replace(TINY, update_divider=2, code_strength=preset("tiny_ecc").code_strength, read_levels=3),
     # For the rules of SET FEATURES.
     "levels": replace(CONFIGS["two"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
     "coded_small": replace(CONFIGS["small"], code_strength=preset("small_ecc").code_strength),

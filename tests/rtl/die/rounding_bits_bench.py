@@ -29,9 +29,11 @@ async def tiles(dut):
         wait = FIRST
         hurried = random.random() < 0.5
         for index in range(random.randrange(40)):
-            for _ in range(wait - 1 if hurried else wait - 1 + random.randrange(9)):
+            for clock in range(wait - 1 if hurried else wait - 1 + random.randrange(9)):
                 await RisingEdge(dut.clk)
+                assert dut.known.value == (clock >= wait - 1), clock
             await pulse(dut, "take")
+            assert dut.known.value == 1
             await FallingEdge(dut.clk)
             assert int(dut.bits.value) == random_bits(key, place, index), index
             wait = NEXT

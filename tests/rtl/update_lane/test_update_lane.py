@@ -88,7 +88,7 @@ class Cycles:
         def rises_before(clock: int) -> int:
             return self._rises + (self._busy + clock - 1) // self._divider - self._busy // self._divider
 
-        clock = arrays + 2
+        clock = arrays + 3
         clock += rises(clock - 1)
         while not (rises(clock) and rises_before(clock) % self._unit.interval == 0):
             clock += 1

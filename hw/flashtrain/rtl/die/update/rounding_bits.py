@@ -17,8 +17,8 @@ class RoundingBits(wiring.Component):
 
     Three rounds of the network run per cycle: first those of the tile's key, then those of each parameter.
 
-    Latency: 9 cycles from `start` until the first `take` may follow. Throughput: a parameter every 5 cycles,
-    as fast as a tile sequencer can be. Cost: 515 LUT4 and 163 registers.
+    Latency: 9 cycles from `start` until the first `take` may follow. Throughput: a parameter every 5 cycles.
+    Cost: 432 LUT4 and 163 registers.
 
     Members
     -------
@@ -26,6 +26,7 @@ class RoundingBits(wiring.Component):
     abort : In(1)     ends at once
     key : In(48)      of the step
     place : In        of the tile (`flashtrain.spec.state_format.tile_place`)
+    known : Out(1)    `take` may follow in this cycle
     take : In(1)      `bits` are those of the next parameter from the next cycle on, and until the next `take`
     bits : Out(48)
     """
@@ -37,6 +38,7 @@ class RoundingBits(wiring.Component):
             "abort": In(1),
             "key": In(KEY_BITS),
             "place": In(PLACE_BITS),
+            "known": Out(1),
             "take": In(1),
             "bits": Out(KEY_BITS),
         })  # fmt: skip
@@ -48,7 +50,7 @@ class RoundingBits(wiring.Component):
         index = Signal(self._index, reset_less=True)
         tile, value = Signal(KEY_BITS, reset_less=True), Signal(KEY_BITS, reset_less=True)
         source, result = Signal(KEY_BITS), Signal(KEY_BITS)
-        m.d.comb += source.eq(value)
+        m.d.comb += [self.known.eq(~works), source.eq(value)]
         with m.If(cycle == 0):
             m.d.comb += source.eq(Mux(of_tile, self.key ^ self.place, tile ^ Cat(Const(0, HALF_BITS), index)))
         m.d.comb += result.eq(self._rounds(m, source, cycle))

@@ -17,10 +17,8 @@ _ARRAYS = 3
 
 class State(enum.Enum):
     IDLE = 0
-    READING = 1  # words of one parameter
-    ARRIVING = 2  # the last of these words
-    HANDING_OVER = 3  # until the update unit takes the parameter
-    FINISHING = 4  # the last results are on their way
+    READING = 1  # one parameter after the other
+    FINISHING = 2  # the last parameters are offered, and their results come
 
 
 class TileSequencer(wiring.Component):
@@ -33,12 +31,14 @@ class TileSequencer(wiring.Component):
     A word of a *narrow* array holds two parameters: it is read with the first one and written with the second
     one. The copy of a narrow weight is the weight itself.
 
-    The update unit has a clock of its own, which rises right after one of `update_divider` bus cycles, and
-    stops while the sequencer is idle. The unit's inputs are stable at that edge of the bus clock and the next
-    one. Its outputs are sampled at the last edge of the bus clock before its own clock rises again.
+    A parameter is read while the one before is offered to the update unit. The unit has a clock of its own,
+    which rises right after one of `update_divider` bus cycles. It stops while the sequencer is idle, and
+    rises late while results cannot be taken: those before are not written, or their random bits are not
+    known. The unit's inputs are stable at that edge of the bus clock and the next one. Its outputs are
+    sampled at the last edge of the bus clock before its own clock rises again.
 
-    Throughput: a parameter each time the update unit takes one, at most every `arrays` + 4 cycles, while the
-    array moves no pages. Latency: the unit's, and some ten cycles.
+    Throughput: a parameter each time the update unit takes one, at most every `arrays` + 1 cycles, while the
+    array moves no pages; every 5 cycles at most with random bits. Latency: the unit's, and some ten cycles.
 
     Members
     -------
@@ -48,7 +48,7 @@ class TileSequencer(wiring.Component):
     narrow : In(3)               a bit for w, m, v: its words hold two parameters, and N is even
     first : In                   the first word of w, m, v
     rounding : In(Rounding)      into narrow arrays
-    take : Out(1), random : In(48)   random bits of the results, see `RoundingBits`
+    take : Out(1), known : In(1), random : In(48)   random bits of the results, see `RoundingBits`
     wide : In(1)                 gradients have 32 bits
     copies : In(1)               write copies
     abort : In(1)                ends at once
@@ -73,6 +73,7 @@ class TileSequencer(wiring.Component):
             "first": In(data.ArrayLayout(bits_for(self._word.stop - 1), _ARRAYS)),
             "rounding": In(Rounding),
             "take": Out(1),
+            "known": In(1),
             "random": In(KEY_BITS),
             "wide": In(1),
             "copies": In(1),
@@ -103,21 +104,26 @@ class TileSequencer(wiring.Component):
         m.d.comb += self.busy.eq(state != State.IDLE)
 
         phase = Signal(range(config.update_divider))
-        rises = Signal()  # the unit's clock rises at the end of this cycle
-        risen = Signal()
-        m.d.comb += rises.eq(self.busy & (phase == config.update_divider - 1))
+        due = Signal()  # the unit's clock may rise at the end of this cycle
+        rises, held, risen = Signal(), Signal(), Signal()
+        m.d.comb += [
+            due.eq(self.busy & (phase == config.update_divider - 1)),
+            rises.eq(due & ~held),
+        ]
         m.d.sync += risen.eq(rises)
-        with m.If(self.busy):
-            m.d.sync += phase.eq(Mux(rises, 0, phase + 1))
-            with m.If(phase == config.update_divider // 2 - 1):
-                m.d.sync += self.clock.eq(0)
-            with m.If(rises):
-                m.d.sync += self.clock.eq(1)
+        with m.If(self.busy & ~due):
+            m.d.sync += phase.eq(phase + 1)
+        with m.If(self.busy & (phase == config.update_divider // 2 - 1)):
+            m.d.sync += self.clock.eq(0)
+        with m.If(rises):
+            m.d.sync += [phase.eq(0), self.clock.eq(1)]
         with m.If(risen):
             m.d.sync += self.restart.eq(0)
 
         self._read(m, state, read_index, rises)
         written = self._write(m, write_index, rises)
+        known = self.known | (self.rounding != Rounding.STOCHASTIC)
+        m.d.comb += held.eq(self.done & ~(written & known))
 
         received = Signal.like(write_index)
         m.d.comb += received.eq(write_index + 1)
@@ -138,51 +144,63 @@ class TileSequencer(wiring.Component):
         tile, gradients = self.tile, self.gradients
         array = Signal(2)  # that is read
         arriving = Signal(_ARRAYS)  # a bit for w, m, v: its word is valid
-        gradient_arriving = Signal()
+        gradient_arriving, last_arriving = Signal(), Signal()
+        whole = Signal()  # all words of a parameter are kept
+        odd = Signal()  # that parameter is the second one of its narrow words
+        offers = Signal()  # that parameter
         taken = Signal()
-        reading, here, granted = Signal(), Signal(), Signal()
+        reading, here, granted, last = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
-            reading.eq(state == State.READING),
+            offers.eq(whole & ~rises & (~self.valid | taken)),
+            # The first word of the next parameter comes a cycle later: that one has been offered by then.
+            reading.eq((state == State.READING) & ((array != 0) | offers | ~(whole | last_arriving))),
             here.eq(self._narrow(array) & index[0]),  # in the word that was read for the parameter before
             granted.eq(reading & (here | tile.read_ready)),
+            last.eq(granted & (array + 1 == self.arrays)),
             tile.read.eq(reading & ~here),
             tile.read_index.eq(self._first(array) + self._word_of(array, index)),
             gradients.wide.eq(self.wide),
             gradients.read.eq(granted & (array == 0)),
             gradients.read_index.eq(index),
-            self.valid.eq(state == State.HANDING_OVER),
         ]
         for operand, bit, narrow in zip((self.w, self.m, self.v), arriving, self.narrow, strict=True):
             kept = Signal(32, name=f"kept_{operand.name}", reset_less=True)
-            half = Cat(Const(0, 16), kept.word_select(index[0], 16))
-            m.d.comb += operand.eq(Mux(narrow, half, kept))
+            half = Cat(Const(0, 16), kept.word_select(odd, 16))
             with m.If(bit):
                 m.d.sync += kept.eq(tile.operand)
+            with m.If(offers):
+                m.d.sync += operand.eq(Mux(narrow, half, kept))
         gradient = Signal(32, reset_less=True)
-        m.d.comb += self.gradient.eq(gradient)
         with m.If(gradient_arriving):
             m.d.sync += gradient.eq(gradients.gradient)
+        with m.If(offers):
+            m.d.sync += self.gradient.eq(gradient)
 
-        m.d.sync += [arriving.eq(0), gradient_arriving.eq(gradients.read)]
-        with m.Switch(state):
-            with m.Case(State.READING):
-                with m.If(granted):
-                    m.d.sync += [arriving.eq(Mux(here, 0, 1 << array)), array.eq(array + 1)]
-                    with m.If(array + 1 == self.arrays):
-                        m.d.sync += [array.eq(0), state.eq(State.ARRIVING)]
-            with m.Case(State.ARRIVING):
-                with m.If(~rises):
-                    m.d.sync += state.eq(State.HANDING_OVER)
-            with m.Case(State.HANDING_OVER):
-                m.d.sync += taken.eq(rises & self.ready)
-                with m.If(taken):
-                    last = index + 1 == self.parameters
-                    m.d.sync += [
-                        state.eq(Mux(last, State.FINISHING, State.READING)),
-                        index.eq(index + 1),
-                    ]
+        m.d.sync += [
+            arriving.eq(Mux(granted & ~here, 1 << array, 0)),
+            gradient_arriving.eq(gradients.read),
+            last_arriving.eq(last),
+            taken.eq(rises & self.valid & self.ready),
+        ]
+        with m.If(granted):
+            m.d.sync += array.eq(Mux(last, 0, array + 1))
+        with m.If(last):
+            m.d.sync += [odd.eq(index[0]), index.eq(index + 1)]
+            with m.If(index + 1 == self.parameters):
+                m.d.sync += state.eq(State.FINISHING)
+        with m.If(last_arriving):
+            m.d.sync += whole.eq(1)
+        with m.Elif(offers):
+            m.d.sync += whole.eq(0)
+        with m.If(offers):
+            m.d.sync += self.valid.eq(1)
+        with m.Elif(taken):
+            m.d.sync += self.valid.eq(0)
         with m.If(self.start | self.abort):
-            m.d.sync += [array.eq(0), arriving.eq(0), gradient_arriving.eq(0), taken.eq(0)]
+            m.d.sync += [
+                *(bit.eq(0) for bit in (array, arriving, gradient_arriving, last_arriving, whole, taken)),
+                self.valid.eq(0),
+            ]
 
     def _narrow(self, array):
         return self.narrow.bit_select(array, 1)

@@ -190,6 +190,7 @@ class Updater(wiring.Component):
                 Cat((zone - header.first_zone)[: len(zone)], (page - header.first_page)[: len(page)], others)
             ),
             rounding.take.eq(sequencer.take),
+            sequencer.known.eq(rounding.known),
             sequencer.random.eq(rounding.bits),
             sequencer.rounding.eq(header.rounding),
         ]
