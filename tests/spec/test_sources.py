@@ -5,8 +5,11 @@ from dataclasses import replace
 import pytest
 
 from flashtrain.spec import PRESETS, preset
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.parts import PARTS
 from flashtrain.spec.sources import PRESET_SOURCES, part_of, sourced_values
+from flashtrain.spec.state_format import StateFormat, StateFormats
+from flashtrain.spec.update import Tile
 
 OPTIMSTORE = preset("optimstore")
 
@@ -51,9 +54,20 @@ def test_the_update_units_hide_behind_the_arrays():
     of_tile = [
         words // arrays * config.update_interval * config.update_divider / t.clock_mhz for arrays in (3, 2, 1)
     ]
-    assert of_tile == pytest.approx([54.6, 81.9, 163.8], abs=0.05)
+    assert of_tile == pytest.approx([36.4, 54.6, 109.2], abs=0.05)
     gradients = g.dies * g.planes * g.page_bytes / t.bytes_per_second * 1e6
     assert gradients == pytest.approx(218.5, abs=0.05)
     assert of_tile[1] < t.cycles("tprog") / t.clock_mhz and of_tile[2] < gradients
-    longer = words // 2 * (config.update_interval + 1) * config.update_divider / t.clock_mhz
-    assert longer > t.cycles("tprog") / t.clock_mhz
+    narrow = Tile.of(
+        g,
+        OptimizerCode.ADAM,
+        GradientFormat.BF16,
+        CopyFormat.NONE,
+        StateFormats(StateFormat.BF16, StateFormat.BF16),
+    )
+    of_narrow, longer = (
+        narrow.parameters * interval * config.update_divider / t.clock_mhz
+        for interval in (config.update_interval, config.update_interval + 1)
+    )
+    assert of_narrow == pytest.approx(72.8, abs=0.05)
+    assert of_narrow < t.cycles("tprog") / t.clock_mhz < longer

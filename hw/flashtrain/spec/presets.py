@@ -56,6 +56,8 @@ BEHEMOTH = FmsConfig(
     # A read of one block takes some 8 us, and there is room on the buses for one every 32 cycles.
     commands=256,
     max_blocks=16384,
+    # With an interval of 2 a tile of Adam's state in 16 bits is computed within tPROG.
+    update_interval=2,
 )
 """Behemoth's table (FAST'21): 64 channels x 2 chips x 1 die, 2 TB; 160 KiB of buffer a channel."""
 
@@ -106,9 +108,8 @@ OPTIMSTORE = FmsConfig(
     read_queue=32,
     max_blocks=4096,
     # The update unit has the clock of OptimStore's processing elements: a word is four transfers of the bus.
-    # With an interval of 3 all optimizers but SGD compute a tile within tPROG. With 2 the
-    # sequencer of a tile keeps up with SGD alone, and the others take a parameter in every second turn.
-    update_interval=3,
+    # With an interval of 2 a tile of Adam's state in 16 bits is computed within tPROG, too.
+    update_interval=2,
     update_divider=2,
 )
 """A device as OptimStore (HPCA'23) has it: 8 channels x 4 pSLC dies, 812 GB; 640 KiB of buffer a channel.

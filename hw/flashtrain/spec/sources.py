@@ -21,9 +21,9 @@ PRESET_SOURCES: Mapping[str, Mapping[str, str]] = {
         "read_queue": "assumption: as in behemoth",
         "max_blocks": "assumption: 64 MiB in one command, as in behemoth",
         "update_divider": "OptimStore (HPCA'23): a quarter of the interface rate, 300 MHz",
-        "update_interval": "assumption: a tile takes less than tprog with Adam (54.6 µs) and momentum"
-        " (81.9 µs), and with SGD (163.8 µs) less than four tiles of gradients take on their channel"
-        " (218.5 µs); with 4 momentum takes longer, with 2 the sequencer of a tile does not keep up",
+        "update_interval": "assumption: a tile takes less than tprog with Adam (36.4 µs), momentum (54.6 µs)"
+        " and Adam's state in 16 bits (72.8 µs), and with SGD (109.2 µs) less than four tiles of gradients"
+        " take on their channel (218.5 µs); with 3 state in 16 bits takes longer",
     }
 }
 """Of what a preset adds to its die: by name and key."""
