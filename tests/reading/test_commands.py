@@ -56,6 +56,7 @@ READ = {
     "damage --config": "damage --images 1 --config FILE",
     "build --config": "build --config FILE",
     "info --config": "info --config FILE",
+    "bringup --config": "bringup --config FILE",
 }
 """A command line for each file that is read, FILE in the place of the file."""
 OTHERS = {"--cache-dir", "device file"}

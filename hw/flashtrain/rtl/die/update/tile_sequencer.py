@@ -32,10 +32,10 @@ class TileSequencer(wiring.Component):
     one. The copy of a narrow weight is the weight itself.
 
     A parameter is read while the one before is offered to the update unit. The unit has a clock of its own,
-    which rises right after one of `update_divider` bus cycles. It stops while the sequencer is idle, and
-    rises late while results cannot be taken: those before are not written, or their random bits are not
-    known. The unit's inputs are stable at that edge of the bus clock and the next one. Its outputs are
-    sampled at the last edge of the bus clock before its own clock rises again.
+    which rises right after one of `update_divider` bus cycles, and stops while the sequencer is idle. It
+    rises late if results cannot be taken: those before are not written, or their random bits are not known.
+    The unit's inputs are stable at that edge of the bus clock and the next one. Its outputs are sampled at
+    the last edge of the bus clock before its own clock rises again.
 
     Throughput: a parameter each time the update unit takes one, at most every `arrays` + 1 cycles, while the
     array moves no pages; every 5 cycles at most with random bits. Latency: the unit's, and some ten cycles.
