@@ -56,7 +56,9 @@ def test_a_run_that_goes_on_may_have_nothing_to_trace(image, tmp_path, capsys):
 
 
 def test_a_run_over_its_wear_budget_ends_and_goes_on(image, tmp_path, capsys):
-    train = ["train", "--link", "model", "--preset", "small", "--batch", "16", "--image", str(image)]
+    config = tmp_path / "short_zones.toml"  # erased in a few steps
+    config.write_text('base = "small"\nmax_blocks = 32\n[geometry]\npages = 2\n', encoding="utf-8")
+    train = ["train", "--link", "model", "--config", str(config), "--batch", "16", "--image", str(image)]
     train += ["--output", str(tmp_path), "--resume", "--iterations", "6", "--wear-budget"]
     assert main([*train, "365:refuse"]) == 2
     assert "days; the budget asks for 365 days" in capsys.readouterr().err

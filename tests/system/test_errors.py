@@ -223,8 +223,8 @@ def test_updates_whose_programs_fail_are_repeated(link):
             link.read_register(stream_register(device.stream(name).nsid, StreamRegister.GENERATION))
             for name in ("state_a", "state_b")
         )
-        # Each step leads to one reset, of its source; each attempt that failed to one more.
-        assert failures > 0 and resets > steps
+        # An attempt that failed leads to a reset of its destination; steps go on in their zones.
+        assert failures > 0 and resets > 0
 
 
 def test_erases_fail_where_the_twin_says(link, device):

@@ -206,7 +206,9 @@ class RecordingLink(Link):
             case Opcode.UPDATE:
                 g = self.config.geometry
                 tiles = s.rows.get(entry) * g.channels * g.planes
-                yield self._record(time, Operation.READ, s.source.get(entry), answer.result, tiles)
+                zone, offset = divmod(answer.result, g.zone_size)
+                source = zone * g.zone_size + s.source_page.get(entry) * g.superpage + offset % g.superpage
+                yield self._record(time, Operation.READ, s.source.get(entry), source, tiles)
                 yield self._write(time, nsid, answer.result, tiles)
             case Opcode.GENERATION:
                 yield from self._generation(time, s.action.get(entry), nsid, s.source.get(entry))
@@ -216,7 +218,7 @@ class RecordingLink(Link):
             self._pinned.add(nsid)
         elif action == GenerationAction.RELEASE:
             self._pinned.discard(nsid)
-        elif source not in self._pinned:
+        elif action == GenerationAction.COMMIT and source not in self._pinned:
             yield from self._trim(time, self._zones(source))
 
     def _zones(self, nsid: int) -> range:

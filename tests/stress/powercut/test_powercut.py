@@ -103,7 +103,7 @@ def test_nothing_is_lost(seed: int, request: pytest.FixtureRequest):
 
 def test_what_is_lost_is_found(monkeypatch: pytest.MonkeyPatch):
     """Planted: commits are not recorded. The cut that finds it can be seen again."""
-    monkeypatch.setattr(Journal, "commit", lambda self, *args: self._append())
+    monkeypatch.setattr(Journal, "commit", lambda self, *args, **kwargs: self._append())
     with pytest.raises(Lost, match=r"run 0, cycle \d+: Lost: the state") as found:
         campaign(1).run(12)
     cut = found.value.cut
@@ -125,7 +125,7 @@ def test_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert document["compared"] > 0
     assert main([*arguments, "--again", "0", "330000"]) == 0
     assert "nothing is lost" in capsys.readouterr().out
-    monkeypatch.setattr(Journal, "commit", lambda self, *args: self._append())
+    monkeypatch.setattr(Journal, "commit", lambda self, *args, **kwargs: self._append())
     assert main(["powercut", "--again", "0", "700000"]) == 1
     said = capsys.readouterr().out
     assert "LOST: " in said and said.rstrip().endswith("--again 0 700000")
