@@ -1,8 +1,18 @@
 """The places of generations in the streams of a state: one behind the other in a zone, as a ring."""
 
+from collections.abc import Sequence
+
 from flashtrain.spec import Geometry
 
 from .state_stream import GenerationPlace, StateStream
+from .tensor_group import PlacedGroup, TensorGroup, in_whole_pages, place, rows_of
+
+
+def placed_groups(groups: Sequence[TensorGroup], geometry: Geometry) -> tuple[PlacedGroup, ...]:
+    """The groups as generations have them: in whole pages, if a zone has places for several generations."""
+    placed = place(groups, geometry)
+    repeats = GenerationPlaces(rows_of(placed), geometry).repeats
+    return in_whole_pages(placed, geometry) if repeats else placed
 
 
 class GenerationPlaces:

@@ -26,7 +26,7 @@ from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
 
-from .generation_places import GenerationPlaces
+from .generation_places import GenerationPlaces, placed_groups
 from .group_gradients import GroupGradients
 from .state_renewal import StateRenewal
 from .state_stream import GenerationPlace, StateStream
@@ -36,7 +36,6 @@ from .tensor_group import (
     StoredTensor,
     TensorGroup,
     Tensors,
-    in_whole_pages,
     place,
     rows_of,
 )
@@ -89,11 +88,9 @@ class OptimizerState:
         require(len(groups) >= 1, "groups", groups, "at least one")
         self._geometry = geometry
         self._streams = {stream.name: stream for stream in streams}
-        self._placed = place(groups, geometry)
+        self._placed = placed_groups(groups, geometry)
         rows = rows_of(self._placed)
         self._places = GenerationPlaces(rows, geometry)
-        if self._places.repeats:
-            self._placed = in_whole_pages(self._placed, geometry)
         room = streams[0].zones * self._zone_rows
         if rows > room:
             raise StreamFull(

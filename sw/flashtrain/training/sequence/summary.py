@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from flashtrain.host.state.tensor_group import PlacedGroup, TensorGroup, place
+from flashtrain.host.state.generation_places import placed_groups
+from flashtrain.host.state.tensor_group import PlacedGroup, TensorGroup
 from flashtrain.spec.config import FmsConfig
 from flashtrain.training.sequence.loops import with_times
 from flashtrain.training.sequence.sequence import TrainingSequence
@@ -89,7 +90,7 @@ class _StateTraffic:
         self._completing = sequence.completing
         self._config = config
         group = TensorGroup(state.program, tuple(spec.shape for spec in self._specs.values()))
-        self._placed: PlacedGroup = place([group], config.geometry)[0]
+        self._placed: PlacedGroup = placed_groups([group], config.geometry)[0]
 
     def of(self, steps: tuple[Step, ...]) -> StreamTraffic:
         g, rows = self._config.geometry, self._placed.layout.rows
