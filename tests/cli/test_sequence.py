@@ -42,7 +42,7 @@ def test_show(file, capsys):
     assert "forward hidden" in text
     assert "core  initialise  weights/hidden weights/output (ADAM)" in text
     assert "core  update  weights/hidden weights/output" in text
-    assert "updates on the dies: 1, 19,240 bytes of gradients, 4 tiles" in text
+    assert "updates on the dies: 1, 19,240 bytes of gradients, 8 tiles" in text
 
 
 def test_show_for_machines(file, capsys):
