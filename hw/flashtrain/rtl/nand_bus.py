@@ -11,6 +11,16 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 
 
+def asynchronous_pins() -> dict[str, wiring.Member]:
+    """The outputs that `NandBus` has for a command port."""
+    return {
+        "sdr": Out(1),
+        "we_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+        "re_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+        "dq_oe": Out(1),
+    }
+
+
 class NandBus(wiring.Signature):
     """Pins as the controller sees them.
 
@@ -37,12 +47,6 @@ class NandBus(wiring.Signature):
 
     def __init__(self, dies: int, *, asynchronous: bool = False):
         self.dies = dies
-        levels = {
-            "sdr": Out(1),
-            "we_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
-            "re_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
-            "dq_oe": Out(1),
-        }
         super().__init__({
             "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
             "cle": Out(1),
@@ -54,7 +58,7 @@ class NandBus(wiring.Signature):
             "dqs_i": In(1),
             "dq_i": In(16),
             "rb_n": In(dies),
-            **(levels if asynchronous else {}),
+            **(asynchronous_pins() if asynchronous else {}),
         })  # fmt: skip
 
 

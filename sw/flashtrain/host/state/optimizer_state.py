@@ -31,14 +31,7 @@ from .group_gradients import GroupGradients
 from .state_renewal import StateRenewal
 from .state_stream import GenerationPlace, StateStream
 from .state_update import Attempt, ConstantsReplaced, GroupCopies, GroupStatistics, StateUpdate
-from .tensor_group import (
-    PlacedGroup,
-    StoredTensor,
-    TensorGroup,
-    Tensors,
-    place,
-    rows_of,
-)
+from .tensor_group import PlacedGroup, StoredTensor, TensorGroup, Tensors, place, rows_of
 from .tiling import Pages, TileLayout, split_tensors
 
 ATTEMPTS = 4

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out, connect
 from flashtrain.rtl.channel.block_table import BlockLookup
 from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget, PortCycle
 from flashtrain.rtl.lib.forward import forward
-from flashtrain.rtl.nand_bus import nand_bus
+from flashtrain.rtl.nand_bus import asynchronous_pins, nand_bus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp
 from flashtrain.spec.registers import ChannelCounter
@@ -490,7 +490,7 @@ class BusController(wiring.Component):
         """The pins are the command port's while the operation control is paused."""
         m.submodules.command_port = port = CommandPort(self.config)
         forward(m, port, self, ("cycles", "answers"))
-        forward(m, pins, self.nand, ("sdr", "we_n", "re_n", "dq_oe"))
+        forward(m, pins, self.nand, asynchronous_pins())
         connect(m, port.pins, pins.port)
         m.d.comb += [
             operation.pause.eq(self.pause),

@@ -8,6 +8,7 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.nand_bus import asynchronous_pins
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieStatus, Feature
 
@@ -317,20 +318,14 @@ class PinDriver(wiring.Component):
     def __init__(self, dies: int, *, asynchronous: bool = False):
         self.dies = dies
         self.asynchronous = asynchronous
-        levels = {
-            "port": In(PortPins(dies)),
-            "sdr": Out(1),
-            "we_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
-            "re_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
-            "dq_oe": Out(1),
-        }
+        further = {"port": In(PortPins(dies))} | asynchronous_pins()
         super().__init__({
             "control": In(PinControl(dies)),
             "beat": In(16),
             "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
             **dict.fromkeys(("cle", "ale", "we", "dqs_o", "re"), Out(1)),
             "dq_o": Out(16),
-            **(levels if asynchronous else {}),
+            **(further if asynchronous else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
