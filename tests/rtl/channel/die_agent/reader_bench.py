@@ -193,6 +193,27 @@ async def sets_are_deferred_and_pages_are_not(dut):
 
 
 @cocotb.test()
+async def a_set_that_waits_is_deferred_with_the_programs_begin(dut):
+    """The set is complete before a program begins; `suspendable` comes a cycle after `defer_sets`."""
+    bench = Bench(dut, 1.0, granted=0.0)
+    await bench.begin()
+    for plane in range(G.planes):
+        page = {"zone": 1, "page": 2, "plane": plane, "statistics": 0, "tag": plane, "buffer_block": plane}
+        bench.source.send(pack(READ, **page))
+    for _ in range(100):
+        await RisingEdge(dut.clk)
+    dut.reader__defer_sets.value = 1
+    await RisingEdge(dut.clk)
+    dut.reader__suspendable.value = 1
+    dut.reader__array_busy.value = 1
+    for _ in range(400):
+        await RisingEdge(dut.clk)
+    assert not bench.around.whats
+    dut.reader__defer_sets.value = 0
+    await bench.around.until(lambda: bench.around.whats.count(BusOp.DATA_OUT) == G.planes)
+
+
+@cocotb.test()
 async def waits_as_long_as_the_die_takes(dut):
     """tWB and tR before the status of a sense, tCCS before data, tWB and tDBSY between the planes."""
     bench = Bench(dut, 1.0, granted=1.0)

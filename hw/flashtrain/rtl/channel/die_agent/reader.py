@@ -96,7 +96,7 @@ class Reader(wiring.Component):
     suspendable : In(1)      another unit programs or erases, and a suspended read may begin
     array_busy : In(1)       as the ready poller predicts
     program_delayed : In(1)  predicted likewise: a program waits for the data registers
-    defer_sets : In(1)       no suspended read of more than one page begins
+    defer_sets : In(1)       no suspended read of more than one page begins, from the next cycle on
     suspended : Out(1)       a suspended read is under way
     suspend : Out(1)         pulse: the array has got the command to suspend
     set_pages : Out          the pages of the set that it senses, a cycle after `suspend`
@@ -193,7 +193,11 @@ class Reader(wiring.Component):
             can_sense.eq(senses),
             can_renew.eq(renews),
         ]
-        m.d.comb += [s.can_begin.eq(self.suspendable & can_sense), s.can_renew.eq(can_renew)]
+        m.d.comb += [
+            # `suspendable` may rise a cycle after `defer_sets`, when `can_sense` does not know it yet.
+            s.can_begin.eq(self.suspendable & can_sense & ~s.deferred),
+            s.can_renew.eq(can_renew),
+        ]
         if self.config.geometry.spare_blocks:
             m.d.comb += [
                 s.sequential.eq(sets.sequential & s.blocks_known),
