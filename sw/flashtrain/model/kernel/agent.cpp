@@ -17,6 +17,8 @@ int run_of(const Parameters& p, Unit unit) {
 
 bool Channel::requests(const Agent& agent, Unit unit, Time now) const {
     switch (unit) {
+        case RESET:
+            return false;  // its work is over
         case PROGRAMMER:
             return agent.offered != kNone8 && agent.offered_at <= now && sets_[agent.offered].kind == PageKind::DATA;
         case READER: {
@@ -34,6 +36,8 @@ bool Channel::requests(const Agent& agent, Unit unit, Time now) const {
 bool Channel::busy(const Agent& agent, Unit unit) const {
     const bool suspended = agent.suspended && agent.reading != Reading::IDLE;
     switch (unit) {
+        case RESET:
+            return false;
         case PROGRAMMER:
             return agent.programming != Programming::IDLE || suspended;
         case READER:

@@ -74,7 +74,7 @@ struct Request {
 };
 
 // The units of an agent, in the order of rotation.
-enum Unit : uint8_t { PROGRAMMER, READER, ERASER, UPDATER, kUnits };
+enum Unit : uint8_t { RESET, PROGRAMMER, READER, ERASER, UPDATER, kUnits };
 
 enum class Work : uint8_t { NONE, PROGRAM, LAST_PROGRAM, ERASE, FIRST_UPDATE, UPDATE, END_UPDATE };
 
@@ -121,7 +121,7 @@ struct Agent {
     Time wakes_last = kNever;  // the newest wake-up of all units
 
     // Scheduler.
-    Unit owner = PROGRAMMER;
+    Unit owner = RESET;
     uint8_t begun = 0;
     Time owned_since = 0;
 

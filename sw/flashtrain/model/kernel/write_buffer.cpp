@@ -16,7 +16,7 @@ constexpr Time kFirstEntry = 4;
 // From an entry that a page joins, or the scan's last entry, to the page's acceptance.
 constexpr Time kAcceptJoined = 1, kAcceptOpened = 3;
 // From an entry to the offer to its agent; from the acceptance of an offer to the next scan.
-constexpr Time kOffer = 5, kNextOffer = 2;
+constexpr Time kOffer = 2, kNextOffer = 2;
 // From a result to its first event, and from the last event to the slot's freedom (`ProgramResults`).
 constexpr Time kFirstEvent = 3, kFreed = 3;
 
