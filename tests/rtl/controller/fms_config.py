@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from flashtrain.spec import preset
+from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.presets import PRESETS
 from flashtrain.spec.streams import Access, NodeTable, Persistency, Retention, Stream
 from flashtrain.spec.timing import ns
 
@@ -43,7 +44,28 @@ STEADY = replace(
 )
 """The arrays keep up with the bus, so that bus or port is the bound."""
 
-CONFIGS = {config.name: config for config in (TINY, QUICK, WIDE, MANY_CHANNELS, STEADY)}
+
+def quick_preset(name: str) -> FmsConfig:
+    """A preset with its planes, page, port, codes and queues, but small and with short array times.
+
+    Two channels of two dies and zones of 12 blocks, as few as the benches need.
+    """
+    config = preset(name)
+    g, t = config.geometry, config.timing
+    geometry = replace(g, channels=2, dies=2, blocks=12 + g.spare_blocks, pages=min(g.pages, 8))
+    timing = replace(
+        t,
+        tr=min(t.tr, ns(5_000)),
+        tprog=min(t.tprog, ns(10_000)),
+        tbers=min(t.tbers, ns(10_000)),
+        tcbsy=min(t.tcbsy, ns(5_000)),
+    )
+    max_blocks = min(config.max_blocks, geometry.zone_capacity)
+    return replace(config, name=f"quick_{name}", geometry=geometry, timing=timing, max_blocks=max_blocks)
+
+
+QUICK_PRESETS = [quick_preset(name) for name in PRESETS]
+CONFIGS = {config.name: config for config in (TINY, QUICK, WIDE, MANY_CHANNELS, STEADY, *QUICK_PRESETS)}
 
 _ALL = Access.READ | Access.APPEND
 

@@ -16,6 +16,8 @@ BATCH = 20
 SESSION = 400
 NODES = (SINGLE_NODE, BENCH_NODE, ACCESS_NODE)
 PIECE = RandomCommands.piece_blocks(CONFIG) * CONFIG.geometry.page_bytes
+MEMORY = max(MEMORY_BYTES, 2 * BATCH * PIECE)
+"""Bytes of the tensor buffer: a batch finds room at random."""
 
 
 class Source:
@@ -25,15 +27,15 @@ class Source:
         self._env = env
         self._pieces: list[range] = []
         self._commands = RandomCommands(
-            random.Random(random.random()), CONFIG, env.node, lambda i: self._pieces[i].start, MEMORY_BYTES
+            random.Random(random.random()), CONFIG, env.node, lambda i: self._pieces[i].start, MEMORY
         )
 
     def submit(self, count: int) -> None:
         self._pieces = [self._env.take_piece(PIECE) for _ in range(count)]
         for command, piece in zip(self._commands.batch(count), self._pieces, strict=True):
             fields = {name: value for name, value in command.fields if name != "cid"}
-            if MEMORY_BYTES - PAGE < fields.get("address", 0) < MEMORY_BYTES:
-                fields["address"] = MEMORY_BYTES - 32  # where not even the shortest report fits
+            if MEMORY - PAGE < fields.get("address", 0) < MEMORY:
+                fields["address"] = MEMORY - 32  # where not even the shortest report fits
             self._env.submit_entry(command.port, fields, piece, flipped=command.flipped)
 
 
@@ -95,7 +97,7 @@ async def session(env: Environment, commands: int) -> None:
 async def random_commands(dut):
     """Session after session, on streams of all kinds and with short queues; between them a disable."""
     entries = {port: random.randint(3, 20) for port in Port}
-    env = await begin(dut, node=random.choice(NODES), entries=entries)
+    env = await begin(dut, node=random.choice(NODES), entries=entries, memory_bytes=MEMORY)
     done = 0
     while True:
         commands = min(COMMANDS - done, SESSION)

@@ -18,7 +18,7 @@ from flashtrain.sim.bench.streams import PERIOD_NS
 from flashtrain.spec import preset
 from flashtrain.spec.errors import ConfigError
 from flashtrain.spec.presets import PRESETS
-from tests.rtl.controller.fms_config import QUICK, STEADY, TINY
+from tests.rtl.controller.fms_config import QUICK, QUICK_PRESETS, STEADY, TINY
 from tests.rtl.controller.test_fms import run
 
 CLOCKS = Clocks(600, 1000 / PERIOD_NS)
@@ -31,6 +31,15 @@ def test_random_commands(simulator, seed):
     """Data and statuses are those of the functional model, as they are with one clock."""
     config, commands = (QUICK, 12) if simulator is Simulator.ICARUS else (TINY, 400)
     run("random", simulator, seed, config, commands, ANY_RATIO, clocks=CLOCKS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("config", QUICK_PRESETS, ids=lambda config: config.name)
+def test_random_commands_on_each_preset(config, seed, request):
+    """The same commands with one clock and with two: data and statuses are those of the functional model."""
+    commands = request.config.getoption("--long")
+    for clocks in ({}, {"nand_periods_ps": ANY_RATIO, "clocks": CLOCKS}):
+        run("random", Simulator.VERILATOR, seed, config, commands, **clocks)
 
 
 @pytest.mark.long

@@ -92,11 +92,19 @@ class Environment:
     consume: whether completions of a port are taken as they come (else with `queues[port].release`).
     """
 
-    def __init__(self, dut, config: FmsConfig, coverage: Coverage, node: NodeTable, entries: dict[Port, int]):
+    def __init__(
+        self,
+        dut,
+        config: FmsConfig,
+        coverage: Coverage,
+        node: NodeTable,
+        entries: dict[Port, int],
+        memory_bytes: int,
+    ):
         self.dut = dut
         self.config = config
         self.coverage = coverage
-        self.buffer = TensorBuffer(dut, MEMORY_BYTES)
+        self.buffer = TensorBuffer(dut, memory_bytes)
         self.registers = Registers(dut)
         self.scoreboard = Scoreboard(config, self.buffer.bytes, coverage)
         self.use_node(node)
@@ -129,10 +137,14 @@ class Environment:
         entries: int | dict[Port, int] = 32,
         enable: bool = True,
         nand_period_ps: int = 0,
+        memory_bytes: int = MEMORY_BYTES,
     ) -> "Environment":
-        """Reset the design, configure and enable it. nand_period_ps: of the NAND's own clock."""
+        """Reset the design, configure and enable it.
+
+        nand_period_ps: of the NAND's own clock; memory_bytes: the size of the tensor buffer.
+        """
         entries = entries if isinstance(entries, dict) else dict.fromkeys(Port, entries)
-        env = cls(dut, config, coverage, node, entries)
+        env = cls(dut, config, coverage, node, entries, memory_bytes)
         new_dies = _fit_new_dies(dut, config)
         if nand_period_ps:
             cocotb.start_soon(_run_nand_clock(dut, nand_period_ps))
@@ -155,7 +167,7 @@ class Environment:
 
     async def configure(self) -> None:
         write = self.registers.write
-        await write(Register.MEMORY_LOW, MEMORY_BYTES)
+        await write(Register.MEMORY_LOW, self.buffer.size)
         await write(Register.MEMORY_HIGH, 0)
         await write(Register.INTERRUPT_MASK, (1 << PORTS) - 1)
         for queue in self.queues.values():
@@ -300,7 +312,7 @@ class Environment:
         page = self.config.geometry.page_bytes
         size = max(page, -(-length // page) * page)
         for _ in range(1000):
-            start = random.randrange(ARENA, MEMORY_BYTES - size + 1, page)
+            start = random.randrange(ARENA, self.buffer.size - size + 1, page)
             piece = range(start, start + size)
             if all(piece.stop <= other.start or other.stop <= piece.start for other in self._buffer_in_use):
                 self._buffer_in_use.append(piece)
