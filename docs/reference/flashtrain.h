@@ -131,6 +131,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPTIMIZER_ADAM_FAST 0x06 /* ADAM for beta1 <= 1/2 */
 #define FLASHTRAIN_OPTIMIZER_ADAMW_FAST 0x07 /* ADAMW for beta1 <= 1/2 */
 #define FLASHTRAIN_OPTIMIZER_SGDW 0x08 /* weight decay shrinks the weight */
+#define FLASHTRAIN_OPTIMIZER_LION 0x09 /* the step is the sign of a mean; weight decay shrinks the weight */
 
 /* Format in which gradients arrive. */
 #define FLASHTRAIN_GRADIENT_FORMAT_FP32 0x00 /* IEEE 754 binary32 */
@@ -163,6 +164,15 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_LINEAR_CONSTANT_W_W 0x03
 #define FLASHTRAIN_LINEAR_CONSTANT_W_M 0x04
 #define FLASHTRAIN_LINEAR_CONSTANT_W_G 0x05
+
+/* Constants of LION. */
+#define FLASHTRAIN_LION_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
+#define FLASHTRAIN_LION_CONSTANT_DECAY 0x01 /* 1 - lr * weight decay */
+#define FLASHTRAIN_LION_CONSTANT_OLD 0x02 /* beta1 */
+#define FLASHTRAIN_LION_CONSTANT_NEW 0x03 /* 1 - beta1 */
+#define FLASHTRAIN_LION_CONSTANT_KEEP 0x04 /* beta2 */
+#define FLASHTRAIN_LION_CONSTANT_GAIN 0x05 /* 1 - beta2 */
+#define FLASHTRAIN_LION_CONSTANT_STEP 0x06 /* -lr */
 
 /* Constants of the ADAM family. */
 #define FLASHTRAIN_ADAM_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
@@ -591,7 +601,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_KEY_ROUND_CONSTANTS {0x243f, 0x6a88, 0x85a3, 0x08d3, 0x1319, 0x8a2e, 0x0370, 0x7344, 0xa409, 0x3822} /* an initialiser */
 
 /* Words of state of a parameter, by optimizer: an initialiser. */
-#define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3, 1}
+#define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3, 1, 2}
 
 /* Node *activation*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
 #define FLASHTRAIN_NODE_ACTIVATION(STREAM) \

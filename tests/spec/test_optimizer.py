@@ -12,6 +12,7 @@ from flashtrain.spec.optimizer import (
     GradientFormat,
     Input,
     LinearConstant,
+    LionConstant,
     Op,
     Operation,
     OptimizerCode,
@@ -28,6 +29,7 @@ def test_numbers():
     assert numbers(OptimizerCode) == {
         "SGD": 0, "MOMENTUM": 1, "NESTEROV": 2, "LINEAR": 3,
         "ADAM": 4, "ADAMW": 5, "ADAM_FAST": 6, "ADAMW_FAST": 7, "SGDW": 8,
+        "LION": 9,
     }  # fmt: skip
     assert numbers(GradientFormat) == {"FP32": 0, "FP16": 1, "BF16": 2}
     assert numbers(CopyFormat) == {"NONE": 0, "FP16": 1, "BF16": 2}
@@ -37,8 +39,11 @@ def test_numbers():
         "SCALE": 0, "DECAY": 1, "MEAN_GAIN": 2, "SQUARE_KEEP": 3,
         "SQUARE_GAIN": 4, "BIAS": 5, "EPSILON": 6, "STEP": 7,
     }  # fmt: skip
+    assert numbers(LionConstant) == {
+        "SCALE": 0, "DECAY": 1, "OLD": 2, "NEW": 3, "KEEP": 4, "GAIN": 5, "STEP": 6,
+    }  # fmt: skip
     assert numbers(Input) == {"W": 0, "M": 1, "V": 2, "G": 3}
-    assert numbers(Op) == {"MUL": 0, "ADD": 1, "SUB": 2, "FMA": 3, "DIV": 4, "SQRT": 5}
+    assert numbers(Op) == {"MUL": 0, "ADD": 1, "SUB": 2, "FMA": 3, "DIV": 4, "SQRT": 5, "SIGN": 6}
     assert (CONSTANT_WORDS, PARTIAL_SUMS) == (8, 8)
 
 
@@ -62,6 +67,7 @@ def test_every_code_has_its_program():
         (OptimizerCode.ADAM_FAST, 10, 2),
         (OptimizerCode.ADAMW_FAST, 10, 2),
         (OptimizerCode.SGDW, 3, 0),
+        (OptimizerCode.LION, 8, 1),
     ],
 )
 def test_operations_fit_the_update_unit(code, fused, states):
@@ -70,6 +76,7 @@ def test_operations_fit_the_update_unit(code, fused, states):
     assert program.count(Op.MUL, Op.ADD, Op.SUB, Op.FMA) == fused
     assert program.count(Op.SQRT) == (states == 2)
     assert program.count(Op.DIV) == 2 * (states == 2)
+    assert program.count(Op.SIGN) == (code is OptimizerCode.LION)
     assert len(program.outputs) == 1 + states
 
 

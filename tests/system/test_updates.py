@@ -16,7 +16,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, Optimiz
 from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.spec.update import Tile
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Lion, Momentum, Nesterov
 from tests.rounded_state import as_stored, group_bits
 
 OPTIMIZERS = (
@@ -29,6 +29,7 @@ OPTIMIZERS = (
     AdamW(0.001, weight_decay=0.1),
     Adam(0.001, beta1=0.5),
     AdamW(0.001, beta1=0.25),
+    Lion(0.001, weight_decay=0.1),
 )
 FP32, FP16, BF16 = GradientFormat
 NAMES = {"m": Input.M, "v": Input.V}

@@ -20,7 +20,7 @@ from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.flash_optimizer import FlashOptimizer
 from flashtrain.training.loss_scale import LossScale
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Lion, Momentum, Nesterov
 from flashtrain.training.parameters import Parameter
 
 F = np.float32
@@ -35,6 +35,7 @@ OPTIMIZERS = (
     AdamW(0.001, weight_decay=0.1),
     Adam(0.001, beta1=0.5),
     AdamW(0.001, beta1=0.25),
+    Lion(0.001, weight_decay=0.1),
 )
 SHAPES = ((30, 7), (), (613,))
 

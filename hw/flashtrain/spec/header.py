@@ -70,6 +70,7 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "ROUNDING": state_format.Rounding,
     "SGD_CONSTANT": optimizer.SgdConstant,
     "LINEAR_CONSTANT": optimizer.LinearConstant,
+    "LION_CONSTANT": optimizer.LionConstant,
     "ADAM_CONSTANT": optimizer.AdamConstant,
     "PORT": streams.Port,
     "ACCESS": streams.Access,

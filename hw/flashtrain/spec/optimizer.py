@@ -2,9 +2,9 @@
 
 A step computes the new w, m, v of one parameter from the old ones and its gradient. A micro-program lists its
 operations in an order in which every operand is known; whoever computes the step may reorder and overlap them
-but not round differently. Every operation is one IEEE-754 binary32 operation: rounded once, to nearest even,
-with subnormals; every NaN result is the canonical one (7FC00000h). MUL is also FMA with c = -0; ADD is FMA
-with b = 1; SUB is FMA with b = 1 and c negated. So one fused unit serves them all, bit for bit.
+but not round differently. Every operation but SIGN is one IEEE-754 binary32 operation: rounded once, to
+nearest even, with subnormals; every NaN result is the canonical one (7FC00000h). MUL is also FMA with c = -0;
+ADD is FMA with b = 1; SUB is FMA with b = 1 and c negated. So one fused unit serves them all, bit for bit.
 
 Around the program, and the same for all: the gradient is converted to binary32 before (exact), and the 16-bit
 copy of the new w after. Statistics are of the converted gradient, before SCALE.
@@ -37,6 +37,7 @@ class OptimizerCode(IntEnum):
     ADAM_FAST = 6  # ADAM for beta1 <= 1/2
     ADAMW_FAST = 7  # ADAMW for beta1 <= 1/2
     SGDW = 8  # weight decay shrinks the weight
+    LION = 9  # the step is the sign of a mean; weight decay shrinks the weight
 
 
 class GradientFormat(IntEnum):
@@ -98,7 +99,19 @@ class AdamConstant(IntEnum):
     STEP = 7  # -lr / (1 - beta1^t)
 
 
-Constant = SgdConstant | LinearConstant | AdamConstant
+class LionConstant(IntEnum):
+    """Constants of LION."""
+
+    SCALE = 0  # of the gradient: unscale * clip
+    DECAY = 1  # 1 - lr * weight decay
+    OLD = 2  # beta1
+    NEW = 3  # 1 - beta1
+    KEEP = 4  # beta2
+    GAIN = 5  # 1 - beta2
+    STEP = 6  # -lr
+
+
+Constant = SgdConstant | LinearConstant | AdamConstant | LionConstant
 
 
 class Input(Enum):
@@ -119,10 +132,11 @@ class Op(Enum):
     FMA = 3  # a * b + c, rounded once
     DIV = 4  # a / b
     SQRT = 5  # square root of a
+    SIGN = 6  # 1 with the sign of a; +0 for both zeros
 
     @property
     def arity(self) -> int:
-        return {Op.SQRT: 1, Op.FMA: 3}.get(self, 2)
+        return {Op.SQRT: 1, Op.SIGN: 1, Op.FMA: 3}.get(self, 2)
 
 
 _NOTATION = {
@@ -132,6 +146,7 @@ _NOTATION = {
     Op.FMA: "fma({}, {}, {})",
     Op.DIV: "{} / {}",
     Op.SQRT: "sqrt({})",
+    Op.SIGN: "sign({})",
 }
 
 
@@ -160,7 +175,7 @@ class Program:
     """Operations of an optimizer, and which results are the new w, m and v (`None`: it has no such state)."""
 
     code: OptimizerCode
-    constants: type[SgdConstant] | type[LinearConstant] | type[AdamConstant]
+    constants: type[SgdConstant] | type[LinearConstant] | type[AdamConstant] | type[LionConstant]
     operations: tuple[Operation, ...]
     w: Operation
     m: Operation | None = None
@@ -252,6 +267,20 @@ def _adam(code: OptimizerCode) -> Program:
     return Program(code, c, (scaled, g, *common, w), w, m, v)
 
 
+def _lion() -> Program:
+    c = LionConstant
+    g = Operation("g", Op.MUL, (c.SCALE, _G))
+    old = Operation("old", Op.MUL, (c.OLD, _M))
+    new = Operation("new", Op.MUL, (c.NEW, g))
+    mixed = Operation("mixed", Op.ADD, (old, new))
+    direction = Operation("direction", Op.SIGN, (mixed,))
+    shrunk = Operation("shrunk", Op.MUL, (c.DECAY, _W))
+    w = Operation("w", Op.FMA, (c.STEP, direction, shrunk))
+    kept = Operation("kept", Op.MUL, (c.KEEP, _M))
+    m = Operation("m", Op.FMA, (c.GAIN, g, kept))
+    return Program(OptimizerCode.LION, c, (g, old, new, mixed, direction, shrunk, w, kept, m), w, m)
+
+
 PROGRAMS = {
     program.code: program
     for program in (
@@ -259,6 +288,7 @@ PROGRAMS = {
         _linear(),
         *(_adam(code) for code in OptimizerCode if OptimizerCode.ADAM <= code <= OptimizerCode.ADAMW_FAST),
         _sgd(OptimizerCode.SGDW),
+        _lion(),
     )
 }
 """The micro-program of every code."""

@@ -208,6 +208,7 @@ def _update() -> Iterable[str]:
         "Roundings": state_format.Rounding,
         "Constants of SGD, MOMENTUM, NESTEROV, SGDW": optimizer.SgdConstant,
         "Constants of LINEAR": optimizer.LinearConstant,
+        "Constants of LION": optimizer.LionConstant,
         "Constants of ADAM, ADAMW and FAST": optimizer.AdamConstant,
     }.items():
         yield from _enum(title, kind, level=3)

@@ -13,13 +13,14 @@ from flashtrain.spec.optimizer import (
     AdamConstant,
     Constant,
     LinearConstant,
+    LionConstant,
     OptimizerCode,
     SgdConstant,
 )
 
 from .errors import HyperparameterError
 
-Named = TypeVar("Named", SgdConstant, LinearConstant, AdamConstant)
+Named = TypeVar("Named", SgdConstant, LinearConstant, AdamConstant, LionConstant)
 
 
 @dataclass(frozen=True)

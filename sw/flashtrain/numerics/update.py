@@ -130,4 +130,5 @@ _COMPUTE: dict[Op, Callable[..., Float32]] = {
     Op.FMA: fma,
     Op.DIV: np.divide,
     Op.SQRT: np.sqrt,
+    Op.SIGN: np.sign,
 }

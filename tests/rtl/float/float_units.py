@@ -17,6 +17,7 @@ from flashtrain.rtl.float.divide_root import DivideRoot
 from flashtrain.rtl.float.formats import BFLOAT16, FLAGS, FLOAT16
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
+from flashtrain.rtl.float.sign import Sign
 from flashtrain.sim.bench.softfloat import Answers
 from flashtrain.sim.verilator.verilated import build_shared_library, exported_sources, verilate
 
@@ -31,6 +32,7 @@ KINDS = {
     "DivideRoot": (DivideRoot, (1, 8)),
     "DivideRoot2": (partial(DivideRoot, bits=2, recurrences=3), (4,)),
     "DivideRoot3": (partial(DivideRoot, bits=3), (2,)),
+    "Sign": (Sign, (1,)),
 }
 """How to make each kind of unit, and the stages that it is tested with: fewest, some, most."""
 HARNESS = Path(__file__).with_name("float_harness.cpp")

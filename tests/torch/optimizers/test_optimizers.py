@@ -10,12 +10,13 @@ from torch.optim import lr_scheduler
 
 from flashtrain.host import ForeignGeneration, OverBudget, WearBudget, WearBudgetExceeded
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
-from flashtrain.torch import SGD, Adam, AdamW
+from flashtrain.torch import SGD, Adam, AdamW, Lion
 from flashtrain.training.errors import ParameterError
+from tests.torch.authors_lion import AuthorsLion
 from tests.torch.compare import bits, give_gradients, network, same, same_state, two
 from tests.training.optimizers.test_torch import histogram, weight_units
 
-THEIRS = {SGD: torch.optim.SGD, Adam: torch.optim.Adam, AdamW: torch.optim.AdamW}
+THEIRS = {SGD: torch.optim.SGD, Adam: torch.optim.Adam, AdamW: torch.optim.AdamW, Lion: AuthorsLion}
 OPTIONS = [
     (SGD, {"lr": 0.1}),
     (SGD, {"lr": 0.1, "weight_decay": 0.01, "maximize": True}),
@@ -25,6 +26,8 @@ OPTIONS = [
     (Adam, {"lr": 0.01, "betas": (0.4, 0.99), "eps": 1e-6, "weight_decay": 0.1, "maximize": True}),
     (Adam, {"lr": 0.01, "weight_decay": 0.1, "decoupled_weight_decay": True}),
     (AdamW, {"lr": 0.01, "weight_decay": 0.1}),
+    (Lion, {"lr": 0.01}),
+    (Lion, {"lr": 0.01, "betas": (0.95, 0.98), "weight_decay": 0.1, "maximize": True}),
 ]
 
 

@@ -11,7 +11,7 @@ from flashtrain.spec.optimizer import AdamConstant as A
 from flashtrain.spec.optimizer import LinearConstant as L
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.optimizer import SgdConstant as S
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Constants, Linear, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Constants, Linear, Lion, Momentum, Nesterov
 
 F = np.float32
 
@@ -42,6 +42,12 @@ def test_adam(t):
     assert float(c[A.BIAS]) == pytest.approx(float(bias_squared) ** 0.5, rel=1.001 * 2.0**-24)
     assert c[A.EPSILON] == F(1e-6)
     assert float(c[A.STEP]) == pytest.approx(-float(step), rel=1.001 * 2.0**-24)
+
+
+def test_lion():
+    c = Lion(0.1, 0.9, 0.99, weight_decay=0.2).constants(3, unscale=0.5)
+    assert c.code is OptimizerCode.LION
+    assert list(c.values) == [F(x) for x in (0.5, 1 - 0.1 * 0.2, 0.9, 1 - 0.9, 0.99, 1 - 0.99, -0.1)]
 
 
 def test_weight_decay_of_adamw_shrinks_the_weight():

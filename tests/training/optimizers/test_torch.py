@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from flashtrain.sim.bench import float_vectors
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Lion, Momentum, Nesterov
+from tests.torch.authors_lion import AuthorsLion
 
 F = np.float32
 ITERATIONS = (1, 2, 3, 10, 100, 1000, 100_000)
@@ -156,6 +157,27 @@ def test_sgdw_is_the_end_of_a_step_of_muon(numbers, kind, seed):
         theirs = torch.from_numpy(w[:size].copy()).mul_(1 - 0.03 * 0.1).add_(given, alpha=-0.03).numpy()
         ours, _ = optimizer.step(w[:size], given.to(torch.float32).numpy(), {}, 1)
         assert ulps(ours, theirs).max() == 0
+
+
+@pytest.mark.parametrize(
+    "numbers", [lambda r, o: training_like(r, o, 0.02), difficult], ids=["plain", "difficult"]
+)
+@pytest.mark.parametrize("optimizer", [Lion(), Lion(0.03, 0.95, 0.98, weight_decay=0.1)], ids=str)
+def test_lion_is_equal_to_its_authors_code(optimizer, numbers, seed):
+    random = np.random.default_rng(seed)
+    for size in (SIZE, 1, 3):
+        w, g, state = numbers(random, optimizer)
+        parameter = torch.nn.Parameter(torch.from_numpy(w[:size].copy()))
+        parameter.grad = torch.from_numpy(g[:size].copy())
+        betas = optimizer.beta1, optimizer.beta2
+        theirs = AuthorsLion([parameter], optimizer.learning_rate, betas, optimizer.weight_decay)
+        theirs.state[parameter]["exp_avg"] = torch.from_numpy(state["m"][:size].copy())
+        ours = optimizer.step(w[:size], g[:size], {"m": state["m"][:size]}, 1)
+        theirs.step()
+        # PyTorch's sign of a NaN is 0: it loses the NaN that the dies keep.
+        known = ~np.isnan(ours[0])
+        assert ulps(ours[0], parameter.detach().numpy())[known].max(initial=0) == 0
+        assert ulps(ours[1]["m"], theirs.state[parameter]["exp_avg"].numpy()).max() == 0
 
 
 @pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)

@@ -9,7 +9,7 @@ from flashtrain.perf.update import Case
 from flashtrain.spec import FmsConfig, load_config, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import Codec
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Lion, Momentum, Nesterov
 from flashtrain.training.sequence import UpdatePlace
 
 from .point import Role, Run, Workload
@@ -77,6 +77,7 @@ _SMALL: Mapping[str, Workload] = {
     "adam_beta1_fp16": OptimizerStep(Case(Adam(beta1=0.4), _FP16), 8),
     "adamw_beta1_fp32": OptimizerStep(Case(AdamW(beta1=0.4)), 8),
     "sgdw_fp16": OptimizerStep(Case(SGDW(), _FP16), 8),
+    "lion_bf16": OptimizerStep(Case(Lion(), _BF16), 8),
 }
 
 _SMALL_ECC: Mapping[str, Workload] = {

@@ -2,7 +2,8 @@
 
 from .adam import Adam, AdamW
 from .die_optimizer import DieOptimizer
+from .lion import Lion
 from .muon import Muon
 from .sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer", "Muon"]
+__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer", "Lion", "Muon"]

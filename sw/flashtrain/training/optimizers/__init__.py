@@ -9,14 +9,18 @@ from flashtrain.numerics import Constants, Statistics, Update, copy_of, gradient
 
 from .adam import Adam, AdamW
 from .linear import Linear
+from .lion import Lion
 from .moving_mean import MovingMean
 from .optimizer import Optimizer, State
 from .sgd import SGD, SGDW, Momentum, Nesterov
 
-OPTIMIZERS = {optimizer.name: optimizer for optimizer in (SGD(), Momentum(), Nesterov(), Adam(), AdamW())}
+OPTIMIZERS = {
+    optimizer.name: optimizer for optimizer in (SGD(), Momentum(), Nesterov(), Adam(), AdamW(), Lion())
+}
 """The optimizers that train, by name, with their default hyperparameters."""
 
 __all__ = [
-    "OPTIMIZERS", "SGD", "SGDW", "Adam", "AdamW", "Constants", "Linear", "Momentum", "MovingMean", "Nesterov",
-    "Optimizer", "State", "Statistics", "Update", "copy_of", "gradient_values", "statistics", "update",
+    "OPTIMIZERS", "SGD", "SGDW", "Adam", "AdamW", "Constants", "Linear", "Lion", "Momentum", "MovingMean",
+    "Nesterov", "Optimizer", "State", "Statistics", "Update", "copy_of", "gradient_values", "statistics",
+    "update",
 ]  # fmt: skip

@@ -22,10 +22,10 @@ from flashtrain.spec import ConfigError
 from flashtrain.spec.optimizer import PROGRAMS, Input, Op, OptimizerCode
 
 TIMINGS = [
-    Timing(interval=1, widen=1, multiply_add=6, multiply=5, add=4, divide=30, root=29, narrow=1),
-    Timing(interval=2, widen=2, multiply_add=9, multiply=9, add=7, divide=31, root=32, narrow=3),
-    Timing(interval=5, widen=1, multiply_add=10, multiply=8, add=11, divide=33, root=33, narrow=2),
-    Timing(interval=10, widen=1, multiply_add=1, multiply=2, add=1, divide=4, root=5, narrow=1),
+    Timing(interval=1, widen=1, multiply_add=6, multiply=5, add=4, divide=30, root=29, sign=2, narrow=1),
+    Timing(interval=2, widen=2, multiply_add=9, multiply=9, add=7, divide=31, root=32, sign=3, narrow=3),
+    Timing(interval=5, widen=1, multiply_add=10, multiply=8, add=11, divide=33, root=33, sign=2, narrow=2),
+    Timing(interval=10, widen=1, multiply_add=1, multiply=2, add=1, divide=4, root=5, sign=1, narrow=1),
 ]
 
 KINDS = {
@@ -35,6 +35,7 @@ KINDS = {
     Op.FMA: Kind.MULTIPLY_ADD,
     Op.DIV: Kind.DIVIDE,
     Op.SQRT: Kind.ROOT,
+    Op.SIGN: Kind.SIGN,
 }
 FUSED = {Kind.MULTIPLY: Kind.MULTIPLY_ADD, Kind.ADD: Kind.MULTIPLY_ADD}
 """What else can do products and sums."""
@@ -52,7 +53,8 @@ def test_units_are_the_least_that_do_the_work():
         for interval, some in units.items()
     }
     assert mixtures == {1: [4, 4, 3, 2], 2: [2, 2, 2, 1], 5: [1, 1, 1, 1], 10: [1, 1, 0, 1]}
-    assert all(some[kind] == 1 for some in units.values() for kind in (Kind.ROOT, Kind.NARROW, Kind.OUTPUT))
+    single = (Kind.ROOT, Kind.SIGN, Kind.NARROW, Kind.OUTPUT)
+    assert all(some[kind] == 1 for some in units.values() for kind in single)
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -168,9 +170,9 @@ def test_squares_elsewhere_are_refused():
 
 def test_timing_is_checked():
     with pytest.raises(ConfigError, match=r"timing\.widen is 0; expected 1 or more"):
-        Timing(interval=5, widen=0, multiply_add=9, multiply=9, add=9, divide=30, root=30, narrow=1)
+        Timing(interval=5, widen=0, multiply_add=9, multiply=9, add=9, divide=30, root=30, sign=1, narrow=1)
     with pytest.raises(ConfigError, match="expected at most 7, since there are 8 sums"):
-        Timing(interval=1, widen=1, multiply_add=8, multiply=9, add=9, divide=30, root=30, narrow=1)
+        Timing(interval=1, widen=1, multiply_add=8, multiply=9, add=9, divide=30, root=30, sign=1, narrow=1)
 
 
 def test_chains_are_read_where_something_is(schedule):

@@ -12,7 +12,7 @@ from flashtrain.rtl.export.systemverilog import lint
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Lion, Momentum, Nesterov
 from tests.rtl.die.update_unit.update_model import Settings, VerilatedUnit, reference
 from tests.rtl.elaborated import elaborated
 
@@ -29,6 +29,7 @@ TYPICAL = {
     OptimizerCode.ADAM_FAST: Adam(beta1=0.4),
     OptimizerCode.ADAMW_FAST: AdamW(beta1=0.25),
     OptimizerCode.SGDW: SGDW(),
+    OptimizerCode.LION: Lion(weight_decay=0.1),
 }
 
 

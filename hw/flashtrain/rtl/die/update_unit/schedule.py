@@ -8,7 +8,7 @@ Programs do not run at the same time, so they may use the same phases. A unit wi
 has a smaller choice in front of it.
 
     schedule = find_schedule(Timing(interval=5, widen=1, multiply_add=9, multiply=8, add=7, divide=33,
-                                    root=33, narrow=1))
+                                    root=33, sign=2, narrow=1))
     schedule.programs[OptimizerCode.ADAM].latency
     schedule.taps(Unit(Kind.MULTIPLY_ADD, 0), port=2)   # the sources of the addend, and when
 """
@@ -41,6 +41,7 @@ PORTS = {
     Kind.ADD: 2,
     Kind.DIVIDE: 2,
     Kind.ROOT: 1,
+    Kind.SIGN: 1,
     Kind.NARROW: 1,
     Kind.OUTPUT: 4,
 }
@@ -61,6 +62,7 @@ class Timing:
     add: int
     divide: int
     root: int
+    sign: int
     narrow: int
 
     def __post_init__(self) -> None:
@@ -80,6 +82,7 @@ class Timing:
             Kind.ADD: self.add,
             Kind.DIVIDE: self.divide,
             Kind.ROOT: self.root,
+            Kind.SIGN: self.sign,
             Kind.NARROW: self.narrow,
             Kind.OUTPUT: 1,
         }[kind]

@@ -16,6 +16,7 @@ class Kind(Enum):
     ADD = auto()  # a + b or a - b
     DIVIDE = auto()  # a / b
     ROOT = auto()  # square root of a
+    SIGN = auto()  # 1 with the sign of a, or 0
     NARROW = auto()  # the new weight to its copy
     OUTPUT = auto()  # the registers of the results: new w, m, v, and the copy
 
@@ -123,4 +124,5 @@ _KINDS = {
     Op.FMA: Kind.MULTIPLY_ADD,
     Op.DIV: Kind.DIVIDE,
     Op.SQRT: Kind.ROOT,
+    Op.SIGN: Kind.SIGN,
 }

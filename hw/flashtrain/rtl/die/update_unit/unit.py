@@ -15,6 +15,7 @@ from flashtrain.rtl.float.divide_root import DivideRoot
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.rtl.float.recurrence import DIGITS
+from flashtrain.rtl.float.sign import Sign
 from flashtrain.spec.optimizer import (
     CONSTANT_WORDS,
     PARTIAL_SUMS,
@@ -47,6 +48,7 @@ class UpdateUnit(wiring.Component):
                             │       ├──▶ choice ─▶ add × n          ──┤
                             │       ├──▶ choice ─▶ divide           ──┤
                             │       ├──▶ choice ─▶ root             ──┤
+                            │       ├──▶ choice ─▶ sign             ──┤
                             └───────┴─────────────────────────────────┘
 
     The unit never stalls: results follow the operands after a fixed number of cycles. Results and statistics
@@ -118,6 +120,7 @@ class UpdateUnit(wiring.Component):
                 add=_OPERAND_REGISTER + latencies[Kind.ADD],
                 divide=_OPERAND_REGISTER + latencies[Kind.DIVIDE],
                 root=_OPERAND_REGISTER + latencies[Kind.ROOT],
+                sign=_OPERAND_REGISTER + latencies[Kind.SIGN],
                 narrow=_OPERAND_REGISTER + latencies[Kind.NARROW],
             )
         )
@@ -166,6 +169,8 @@ class UpdateUnit(wiring.Component):
                 cycles = 1 + -(-DIGITS // self.digits_per_cycle)
                 recurrences = min(most_tasks(kind), self.interval) * -(-cycles // self.interval)
                 return DivideRoot(self.digits_per_cycle, recurrences, self.divide_stages)
+            case Kind.SIGN:
+                return Sign()
             case Kind.NARROW:
                 return NarrowWeight(self.narrow_stages)
         raise ValueError(f"{kind} is no unit with a latency")

@@ -13,10 +13,10 @@ constexpr int BLOCK = 256;        // parameters at a time, so that all values st
 constexpr int MOST_VALUES = 64;   // inputs, constants and results of a program
 constexpr int SUMS = 8;           // PARTIAL_SUMS
 constexpr int ROUNDS = 12;        // of flashtrain.spec.state_format
-constexpr uint32_t NAN_BITS = 0x7FC00000, INFINITY_BITS = 0x7F800000, SIGN = 0x80000000;
+constexpr uint32_t NAN_BITS = 0x7FC00000, INFINITY_BITS = 0x7F800000, SIGN_BIT = 0x80000000;
 
 // Numbers as in flashtrain.spec.optimizer.
-enum Op : int32_t { MUL, ADD, SUB, FMA, DIV, SQRT };
+enum Op : int32_t { MUL, ADD, SUB, FMA, DIV, SQRT, SIGN };
 enum Format : int32_t { FP32, FP16, BF16 };
 
 using Block = float[BLOCK];
@@ -43,7 +43,7 @@ inline float from_float16(uint32_t half) {
 }
 
 inline uint16_t to_float16(float value) {
-  const uint32_t bits = bits_of(value), magnitude = bits & ~SIGN;
+  const uint32_t bits = bits_of(value), magnitude = bits & ~SIGN_BIT;
   const uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
   const uint32_t normal = (magnitude + 0xC8000FFF + (magnitude >> 13 & 1)) >> 13;
   const uint32_t finite = magnitude < 0x38800000 ? subnormal : normal;
@@ -54,7 +54,7 @@ inline uint16_t to_float16(float value) {
 inline uint16_t to_bfloat16(float value) {
   const uint32_t bits = bits_of(value);
   const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-  return (bits & ~SIGN) > INFINITY_BITS ? NAN_BITS >> 16 : rounded;
+  return (bits & ~SIGN_BIT) > INFINITY_BITS ? NAN_BITS >> 16 : rounded;
 }
 
 // The permutation of flashtrain.spec.state_format, of a block of numbers.
@@ -188,7 +188,7 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
       }
       int of_nan = 0, of_infinity = 0;
       for (int i = 0; i < count; ++i) {
-        const uint32_t magnitude = bits_of(g[i]) & ~SIGN;
+        const uint32_t magnitude = bits_of(g[i]) & ~SIGN_BIT;
         of_nan += magnitude > INFINITY_BITS;
         of_infinity += magnitude == INFINITY_BITS;
         const uint32_t number = magnitude > INFINITY_BITS ? 0 : magnitude;
@@ -211,7 +211,9 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
           case SUB: for (int i = 0; i < count; ++i) result[i] = canonical(a[i] - b[i]); break;
           case FMA: for (int i = 0; i < count; ++i) result[i] = canonical(__builtin_fmaf(a[i], b[i], c[i])); break;
           case DIV: for (int i = 0; i < count; ++i) result[i] = canonical(a[i] / b[i]); break;
-          default: for (int i = 0; i < count; ++i) result[i] = canonical(__builtin_sqrtf(a[i]));
+          case SQRT: for (int i = 0; i < count; ++i) result[i] = canonical(__builtin_sqrtf(a[i])); break;
+          default:
+            for (int i = 0; i < count; ++i) result[i] = canonical(a[i] == a[i] ? float(a[i] > 0) - float(a[i] < 0) : a[i]);
         }
       }
       uint64_t random[BLOCK];
