@@ -1,6 +1,7 @@
 """The places of generations in the streams of a state: one behind the other in a zone, as a ring."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from flashtrain.spec import Geometry
 
@@ -11,8 +12,18 @@ from .tensor_group import PlacedGroup, TensorGroup, in_whole_pages, place, rows_
 def placed_groups(groups: Sequence[TensorGroup], geometry: Geometry) -> tuple[PlacedGroup, ...]:
     """The groups as generations have them: in whole pages, if a zone has places for several generations."""
     placed = place(groups, geometry)
-    repeats = GenerationPlaces(rows_of(placed), geometry).repeats
-    return in_whole_pages(placed, geometry) if repeats else placed
+    fits = repeats(rows_of(placed), geometry)
+    return in_whole_pages(placed, geometry) if fits else placed
+
+
+def repeats(rows: int, geometry: Geometry) -> bool:
+    """Whether a zone has places for several generations of so many rows of tiles."""
+    return 2 * _pages(rows, geometry) <= geometry.pages
+
+
+def _pages(rows: int, geometry: Geometry) -> int:
+    """Pages on each die."""
+    return -(-rows // geometry.dies)
 
 
 class GenerationPlaces:
@@ -23,37 +34,36 @@ class GenerationPlaces:
     also reset when the zone is old, which is as old as its first page. So an erase is paid for as many steps
     as a zone has places. The stream of a larger state is reset for each of its generations.
 
-    Whoever drops a generation sees to it that its stream has room afterwards (:meth:`has_room`).
+    Whoever drops a generation does so within :meth:`dropped`, after which its stream has room.
 
-    Members
-    -------
-    pages: of a generation, on each die.
-    repeats: a zone has places for several generations, which take whole pages on all dies.
+    rows: of tiles, of a generation; repeats: a zone has places for several, in whole pages on all dies.
     """
 
-    def __init__(self, rows: int, geometry: Geometry) -> None:
-        self.pages = -(-rows // geometry.dies)
-        self.repeats = 2 * self.pages <= geometry.pages
+    def __init__(self, rows: int, geometry: Geometry, repeats: bool) -> None:
+        self._pages = _pages(rows, geometry)
+        self._repeats = repeats
         self._zone_pages = geometry.pages
         self._taken: dict[str, int] = {}  # pages by stream
         self._opened: dict[str, int | None] = {}  # the time of the first page
 
-    def has_room(self, stream: StateStream) -> bool:
-        """Whether the stream takes another generation as it is."""
-        taken = self._taken.get(stream.name, 0)
-        if not taken:
-            return True
-        if not self.repeats or taken + self.pages > self._zone_pages:
-            return False
-        opened = self._opened[stream.name]
-        return opened is None or (stream.now - opened) % (1 << 32) < stream.table.retention.filling
+    @contextmanager
+    def dropped(self, *streams: StateStream) -> Iterator[list[StateStream]]:
+        """The streams, whose generation the block drops, that take another one as they are.
+
+        The block resets the others. They are empty when it ends, but not if it raises an error.
+        """
+        kept = [stream for stream in streams if self._has_room(stream)]
+        yield kept
+        for stream in streams:
+            if stream not in kept:
+                self.empty(stream)
 
     def take(self, stream: StateStream) -> GenerationPlace:
         """The place of the stream's next generation, which is taken from now on."""
         page = self._taken.get(stream.name, 0)
         if not page:
             self._opened[stream.name] = stream.now
-        self._taken[stream.name] = page + self.pages
+        self._taken[stream.name] = page + self._pages
         return GenerationPlace(stream, page)
 
     def empty(self, stream: StateStream) -> None:
@@ -66,3 +76,12 @@ class GenerationPlaces:
         pages, rest = divmod(zone.capacity - zone.room, stream.row_blocks * stream.dies_of_channel)
         self._taken[stream.name] = self._zone_pages if rest else pages  # a page in part takes no more
         self._opened[stream.name] = zone.time
+
+    def _has_room(self, stream: StateStream) -> bool:
+        taken = self._taken.get(stream.name, 0)
+        if not taken:
+            return True
+        if not self._repeats or taken + self._pages > self._zone_pages:
+            return False
+        opened = self._opened[stream.name]
+        return opened is None or (stream.now - opened) % (1 << 32) < stream.table.retention.filling

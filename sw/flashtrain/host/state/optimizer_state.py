@@ -26,7 +26,7 @@ from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
 
-from .generation_places import GenerationPlaces, placed_groups
+from .generation_places import GenerationPlaces, placed_groups, repeats
 from .group_gradients import GroupGradients
 from .state_renewal import StateRenewal
 from .state_stream import GenerationPlace, StateStream
@@ -83,7 +83,7 @@ class OptimizerState:
         self._streams = {stream.name: stream for stream in streams}
         self._placed = placed_groups(groups, geometry)
         rows = rows_of(self._placed)
-        self._places = GenerationPlaces(rows, geometry)
+        self._places = GenerationPlaces(rows, geometry, repeats(rows, geometry))
         room = streams[0].zones * self._zone_rows
         if rows > room:
             raise StreamFull(
@@ -263,7 +263,8 @@ class OptimizerState:
         if not found:
             # An earlier version left pages in part, which stay as they are: no generation follows behind.
             self._placed = place(self.groups, self._geometry)
-            self._places.repeats, found = False, self._committed(self._placed)
+            self._places = GenerationPlaces(rows_of(self._placed), self._geometry, repeats=False)
+            found = self._committed(self._placed)
         if not found:
             raise StateMissing(f"{self._names(self._streams)} hold no committed state of these groups")
         generations = {
@@ -335,11 +336,8 @@ class OptimizerState:
         updates, source = self.current.updates + 1, self._place_of(self.current)
         dropped = [] if self.current.stream in self._pinned else [source.stream]
         dropped += [] if released is None else [released]
-        kept = [stream for stream in dropped if self._places.has_room(stream)]
-        destination.stream.commit(source, updates, note, pin, released, destination.page, kept)
-        for stream in dropped:
-            if stream not in kept:
-                self._places.empty(stream)
+        with self._places.dropped(*dropped) as kept:
+            destination.stream.commit(source, updates, note, pin, released, destination.page, kept)
         if release is not None:
             del self._pinned[release.stream]
         self._current = self._generation(destination, updates)
@@ -360,10 +358,11 @@ class OptimizerState:
     def skip(self) -> None:
         """Drop the updated generation; the current one stays current."""
         stream = self._updated("skip").stream
-        if self._places.has_room(stream):
-            stream.advance()
-        else:
-            self._reset(stream)
+        with self._places.dropped(stream) as kept:
+            if kept:
+                stream.advance()
+            else:
+                stream.reset()
         self._next = None
 
     def renew(self) -> Generation:
@@ -426,11 +425,12 @@ class OptimizerState:
 
     def release(self, generation: Generation) -> None:
         """Undo :meth:`pin`; the generation is freed if it is not current."""
-        stream, drop = self._pinned_stream(generation), generation != self.current
-        keep = drop and self._places.has_room(stream)
-        stream.release(drop, keep)
-        if drop and not keep:
-            self._places.empty(stream)
+        stream = self._pinned_stream(generation)
+        if generation == self.current:
+            stream.release(drop=False)
+        else:
+            with self._places.dropped(stream) as kept:
+                stream.release(drop=True, keep=bool(kept))
         del self._pinned[generation.stream]
 
     # Implementation.
@@ -471,18 +471,17 @@ class OptimizerState:
         old, found = self._place_of(self.current).stream, self._place_of(source)
         note = self.note(source) if note is None else note
         copy = self._places.take(self._destination())
-        stream, kept = copy.stream, [old] if self._places.has_room(old) else []
+        stream = copy.stream
         try:
             StateRenewal(found, self._placed).write(copy)
             if self.current.stream in self._pinned:
                 stream.declare_committed(source.updates, note, copy.page)
             else:
-                stream.supersede(old, source.updates, note, copy.page, kept)
+                with self._places.dropped(old) as kept:
+                    stream.supersede(old, source.updates, note, copy.page, kept)
         except (CommandError, BufferFull):
             self._reset(stream)
             raise
-        if self.current.stream not in self._pinned and not kept:
-            self._places.empty(old)
         self._current = self._generation(copy, source.updates)
         return self._current
 
