@@ -201,7 +201,7 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
     text = "\n".join(generated.lines())
     assert text.count(".compare_after_edge(") == (4 if prompt else 0)
     assert ".wake_if_changed(" in text and ".mark_input_changed(" in text, "inputs of both kinds"
-    assert ".word_changed<0>(" in text, "outputs in words"
+    assert ".word_changed(i, 0)" in text, "outputs in words"
     assert len(re.findall(r"countdown\.set_awake\(i, countdown\[i\]\.\w*running\)", text)) == 1
     headers = {
         "models.h": "\n".join(header_of_models(models, facts, generated.silent_ports)),

@@ -247,13 +247,10 @@ def header_of_models(
             yield f"FLASHTRAIN_EDGE({model.prefix})"
         yield "template <>"
         yield f"struct flashtrain::State<{root}> {{"
-        yield "    static inline const std::vector<Range> ranges = [] {"
-        yield "        std::vector<Range> memories;"
         ports = sorted(port for module, port in silent if module == name)
-        for omitted in (*facts[name].memories, *ports):
-            yield f"        memories.push_back(FLASHTRAIN_MEMBER({root}, {omitted}));"
-        yield f"        return without(sizeof({root}), std::move(memories));"
-        yield "    }();"
+        omitted = [f"FLASHTRAIN_MEMBER({root}, {omitted})" for omitted in (*facts[name].memories, *ports)]
+        ranges = f"without(sizeof({root}), {{{', '.join(omitted)}}})"
+        yield f"    static inline const std::vector<Range> ranges = {ranges};"
         # One is enough for logic, and not for a chain of memories.
         yield f"    static constexpr int equal_edges = {4 if facts[name].memories else 1};"
         yield "};"

@@ -159,7 +159,7 @@ class PartsClass:
             there = [port for port in word if port in wires and port not in guarded]
             lines = list(self._carry_wires(part, [wires.pop(port) for port in there]))
             if lines:
-                yield f"if ({part.name}.word_changed<{number}>(i)) {{"
+                yield f"if ({part.name}.word_changed(i, {number})) {{"
                 yield from (f"    {line}" for line in lines)
                 yield "}"
         # Wide ones; and guarded ones, which may have changed while their guards were low.

@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,47 +54,41 @@ class Each {
     uint64_t bits_;
 };
 
-// A part, in all instances.
-template <typename Model>
-class Part {
+// A word of a model's outputs.
+[[gnu::always_inline]] inline uint64_t word_at(const void* root, Range range) {
+    const char* const from = static_cast<const char*>(root) + range.offset;
+    switch (range.bytes) {
+        case 1: return static_cast<uint8_t>(*from);
+        case 2: {
+            uint16_t value;
+            std::memcpy(&value, from, sizeof value);
+            return value;
+        }
+        case 4: {
+            uint32_t value;
+            std::memcpy(&value, from, sizeof value);
+            return value;
+        }
+        default: {
+            uint64_t value;
+            std::memcpy(&value, from, sizeof value);
+            return value;
+        }
+    }
+}
+
+template <std::size_t count>
+constexpr bool are_words(const std::array<Range, count>& ranges) {
+    for (const Range& range : ranges) {
+        if (range.bytes != 1 && range.bytes != 2 && range.bytes != 4 && range.bytes != 8) return false;
+    }
+    return true;
+}
+
+// What is to be done in the instances of a part, whatever its model.
+class Schedule {
   public:
-    using Root = std::remove_pointer_t<decltype(Model::rootp)>;
-
-    Part(VerilatedContext& context, int count) : all_{~uint64_t{0} >> (kMostInstances - count)} {
-        for (int i = 0; i < count; ++i) {
-            models_.push_back(std::make_unique<Model>(&context));
-            roots_[i] = models_[i]->rootp;
-        }
-    }
-
-    Root& operator[](int i) { return *roots_[i]; }
-    const Root& operator[](int i) const { return *roots_[i]; }
-    Model& model(int i) { return *models_[i]; }
-
-    template <typename Action>
-    void for_each_model(Action action) {
-        for (auto& model : models_) action(*model);
-    }
-
-    // All that there are.
-    void wake_all(bool clocked) {
-        dirty = moved = all_;
-        awake = clocked ? all_ : 0;
-        compared_ = 0;
-        for (int i : Each{all_}) {
-            forget(i, Numbers{});
-            idleness_[i].forget();
-        }
-    }
-
-    // Whether this word of outputs is not what it was when asked last.
-    template <std::size_t number>
-    bool word_changed(int i) {
-        const auto now = word<number>(i);
-        if (last_words_[i][number] == now) return false;
-        last_words_[i][number] = now;
-        return true;
-    }
+    explicit Schedule(int count) : all_{~uint64_t{0} >> (kMostInstances - count)} {}
 
     // An input has changed: one that some logic follows within the clock, or one that only registers see.
     void mark_input_changed(int i, bool changed) {
@@ -116,12 +109,22 @@ class Part {
         return instances;
     }
 
-    // After an edge: idle instances sleep. Each is compared in intervals.
-    void compare_in_intervals(uint64_t clock) {
+    uint64_t dirty = 0, awake = 0, moved = 0;
+
+  protected:
+    // All that there are.
+    void begin(bool clocked) {
+        dirty = moved = all_;
+        awake = clocked ? all_ : 0;
+        compared_ = 0;
+        for (const int i : Each{all_}) idleness_[i].forget();
+    }
+
+    void compare_in_intervals(const std::vector<Range>& ranges, int equal_edges, uint64_t clock) {
         const uint64_t candidates = clock % kShortestInterval == 0 ? moved : moved & compared_;
         for (const int i : Each{candidates}) {
             const uint64_t bit = uint64_t{1} << i;
-            switch (idleness_[i].look(*roots_[i], clock, compared_ & bit)) {
+            switch (idleness_[i].look(roots_[i], ranges, equal_edges, clock, compared_ & bit)) {
                 case Look::ACTIVE: compared_ &= ~bit; break;
                 case Look::AGAIN: compared_ |= bit; break;
                 case Look::IDLE: awake &= ~bit; break;
@@ -129,45 +132,82 @@ class Part {
         }
     }
 
-    // The same, for parts whose edge costs more than a comparison after each.
-    void compare_after_edge() {
-        for (const int i : Each{moved}) awake &= ~(uint64_t{idleness_[i].unchanged(*roots_[i])} << i);
+    void compare_after_edge(const std::vector<Range>& ranges) {
+        for (const int i : Each{moved}) awake &= ~(uint64_t{idleness_[i].unchanged(roots_[i], ranges)} << i);
     }
 
-    uint64_t dirty = 0, awake = 0, moved = 0;
+    std::array<void*, kMostInstances> roots_{};
+    const uint64_t all_;
 
   private:
-    static constexpr auto& kWords = Outputs<Root>::words;
-    using Numbers = std::make_index_sequence<kWords.size()>;
-
-    template <std::size_t number>
-    auto word(int i) const {
-        constexpr std::size_t bytes = kWords[number].bytes;
-        static_assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
-        using Short = std::conditional_t<bytes == 1, uint8_t, uint16_t>;
-        using Long = std::conditional_t<bytes == 4, uint32_t, uint64_t>;
-        std::conditional_t<bytes <= 2, Short, Long> value;
-        std::memcpy(&value, reinterpret_cast<const char*>(roots_[i]) + kWords[number].offset, bytes);
-        return value;
-    }
-
-    // All outputs count as changed.
-    template <std::size_t... numbers>
-    void forget(int i, std::index_sequence<numbers...>) {
-        ((last_words_[i][numbers] = ~uint64_t{word<numbers>(i)}), ...);
-    }
-
     void wake(uint64_t instances) {
         awake |= instances;
         compared_ &= ~instances;
     }
 
-    uint64_t all_;
     uint64_t compared_ = 0;  // their state is compared at each edge
-    std::array<Root*, kMostInstances> roots_{};
-    std::array<std::array<uint64_t, kWords.size()>, kMostInstances> last_words_{};
-    std::vector<std::unique_ptr<Model>> models_;
-    std::array<Idleness<Root>, kMostInstances> idleness_;
+    std::array<Idleness, kMostInstances> idleness_;
+};
+
+// A part, in all instances. Its members are short: they are compiled for each part.
+template <typename Model>
+class Part : public Schedule {
+  public:
+    using Root = std::remove_pointer_t<decltype(Model::rootp)>;
+
+    Part(VerilatedContext& context, int count) : Schedule{count} {
+        for (const int i : Each{all_}) {
+            models_[i] = new Model(&context);
+            roots_[i] = models_[i]->rootp;
+        }
+    }
+    ~Part() {
+        for (const int i : Each{all_}) delete models_[i];
+    }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    Root& operator[](int i) { return *static_cast<Root*>(roots_[i]); }
+    const Root& operator[](int i) const { return *static_cast<const Root*>(roots_[i]); }
+    Model& model(int i) { return *models_[i]; }
+
+    template <typename Action>
+    void for_each_model(Action action) {
+        for (const int i : Each{all_}) action(*models_[i]);
+    }
+
+    // All that there are, and all outputs count as changed.
+    void wake_all(bool clocked) {
+        begin(clocked);
+        for (const int i : Each{all_}) {
+            for (std::size_t number = 0; number < kWords.size(); ++number) {
+                last_words_[i][number] = ~word_at(roots_[i], kWords[number]);
+            }
+        }
+    }
+
+    // Whether this word of outputs is not what it was when asked last.
+    [[gnu::always_inline]] bool word_changed(int i, std::size_t number) {
+        const uint64_t now = word_at(roots_[i], kWords[number]);
+        if (last_words_[i][number] == now) return false;
+        last_words_[i][number] = now;
+        return true;
+    }
+
+    // After an edge: idle instances sleep. Each is compared in intervals.
+    void compare_in_intervals(uint64_t clock) {
+        Schedule::compare_in_intervals(State<Root>::ranges, State<Root>::equal_edges, clock);
+    }
+
+    // The same, for parts whose edge costs more than a comparison after each.
+    void compare_after_edge() { Schedule::compare_after_edge(State<Root>::ranges); }
+
+  private:
+    static constexpr auto& kWords = Outputs<Root>::words;
+    static_assert(are_words(kWords));
+
+    uint64_t last_words_[kMostInstances][kWords.size() + 1]{};  // one more, for there may be none
+    Model* models_[kMostInstances];
 };
 
 }  // namespace flashtrain

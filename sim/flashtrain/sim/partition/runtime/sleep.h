@@ -55,12 +55,13 @@ constexpr uint64_t kShortestInterval = 8;
 
 enum class Look { ACTIVE, AGAIN, IDLE };
 
-template <typename Root>
+// Looks at the state of one instance: `root` is its model's root, `ranges` and `equal_edges` are those of `State`. No
+// template: a component has dozens of models, and a compiler would take seconds for as many copies of this.
 class Idleness {
   public:
     // After an edge. `again`: the last look returned AGAIN, and no input has changed since. IDLE: further edges change
     // nothing. After ACTIVE only cycles that are multiples of `kShortestInterval` need a call.
-    Look look(const Root& root, uint64_t clock, bool again) {
+    Look look(const void* root, const std::vector<Range>& ranges, int equal_edges, uint64_t clock, bool again) {
         if (!again) {
             if (clock % interval_ != 0) return Look::ACTIVE;
             glance_ = *at(root, differing_);
@@ -69,20 +70,20 @@ class Idleness {
         }
         if (*at(root, differing_) != glance_) return active();
         if (equal_ == 0) {
-            keep(root);
-        } else if (!same(root)) {
+            keep(root, ranges);
+        } else if (!same(root, ranges)) {
             return active();
         }
-        if (++equal_ <= State<Root>::equal_edges) return Look::AGAIN;
+        if (++equal_ <= equal_edges) return Look::AGAIN;
         interval_ = kShortestInterval;
         return Look::IDLE;
     }
 
     // For a model without large memories, after each of its edges: whether this one changed nothing, so that further
     // edges change nothing.
-    bool unchanged(const Root& root) {
-        if (!kept_.empty() && *at(root, differing_) == glance_ && same(root)) return true;
-        keep(root);
+    bool unchanged(const void* root, const std::vector<Range>& ranges) {
+        if (!kept_.empty() && *at(root, differing_) == glance_ && same(root, ranges)) return true;
+        keep(root, ranges);
         glance_ = *at(root, differing_);
         return false;
     }
@@ -94,7 +95,7 @@ class Idleness {
     // Cycles from one look to the next: more for a model that stays active.
     static constexpr uint64_t kLongestInterval = 64;
 
-    static const char* at(const Root& root, std::size_t offset) { return reinterpret_cast<const char*>(&root) + offset; }
+    static const char* at(const void* root, std::size_t offset) { return static_cast<const char*>(root) + offset; }
 
     Look active() {
         interval_ = std::min(2 * interval_, kLongestInterval);
@@ -102,9 +103,9 @@ class Idleness {
     }
 
     // Whether the state is as it was kept; if not, notes a byte that differs.
-    bool same(const Root& root) {
+    bool same(const void* root, const std::vector<Range>& ranges) {
         const char* kept = kept_.data();
-        for (const Range& range : State<Root>::ranges) {
+        for (const Range& range : ranges) {
             const char* const now = at(root, range.offset);
             if (std::memcmp(kept, now, range.bytes) != 0) {
                 differing_ = range.offset + (std::mismatch(kept, kept + range.bytes, now).first - kept);
@@ -115,12 +116,12 @@ class Idleness {
         return true;
     }
 
-    void keep(const Root& root) {
+    void keep(const void* root, const std::vector<Range>& ranges) {
         std::size_t bytes = 0;
-        for (const Range& range : State<Root>::ranges) bytes += range.bytes;
+        for (const Range& range : ranges) bytes += range.bytes;
         kept_.resize(bytes);
         char* kept = kept_.data();
-        for (const Range& range : State<Root>::ranges) {
+        for (const Range& range : ranges) {
             std::memcpy(kept, at(root, range.offset), range.bytes);
             kept += range.bytes;
         }
