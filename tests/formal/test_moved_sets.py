@@ -21,6 +21,7 @@ Unbounded, by induction.
 
 from dataclasses import replace
 
+import pytest
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
@@ -346,6 +347,7 @@ def test_table_changes_at_once() -> None:
     refute(StoredElsewhere(planted(Mover, change)(SMALLEST)), depth=18)
 
 
+@pytest.mark.long
 def test_later_set_stays_behind() -> None:
     """Pages of the second set are left on the block that the first has moved from."""
     change = ("s.moved.bit_select(plane, 1)", "0")

@@ -153,12 +153,14 @@ def test_zones_are_looked_up_again() -> None:
     reach(ReclaimedBesideUpdate(ZoneManager(CONFIG)), depth=28)
 
 
+@pytest.mark.long
 def test_lookups_not_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A write marks no lookup: the physical zone of a reclaimed zone is released once more."""
     monkeypatch.setattr(ZoneTable, "is_written", lambda table, zone: Const(0))
     refute(ReclaimedBesideUpdate(ZoneManager(CONFIG)), depth=28)
 
 
+@pytest.mark.long
 def test_mark_ignored() -> None:
     """DECIDE acts on a zone that was written since it was looked up."""
     change = ("overtaken | registers.releases", "registers.releases")

@@ -17,6 +17,7 @@ Unbounded, by induction.
 
 from dataclasses import replace
 
+import pytest
 from amaranth.hdl import Array, Module, Mux, Signal, Value
 
 from flashtrain.rtl.layouts import Operation
@@ -137,6 +138,7 @@ def test_zones_are_written() -> None:
     reach(OnceAndInOrder(ZoneManager(CONFIG)), depth=18)
 
 
+@pytest.mark.long
 def test_pointer_stays() -> None:
     """The write pointer is stored as it was: the next append gets the same LBAs."""
     change = ("stored.pointer.eq(zone_after.pointer)", "stored.pointer.eq(entry.pointer)")

@@ -61,7 +61,7 @@ class EngineWithDies(wiring.Component):
         )  # fmt: skip
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-dual")
+@pytest.mark.usual("verilator-dual")
 @pytest.mark.icarus("contents|failed|short")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, part):

@@ -17,7 +17,7 @@ PLAN = HERE.parents[2] / "docs" / "verification.md"
 FAILING_HOST = HERE.parent / "failing_host.cpp"
 FIXED = {Simulator.ICARUS: QUICK, Simulator.VERILATOR: TINY}
 """The configuration of the fixed part on each simulator."""
-RANDOM_COMMANDS = {Simulator.ICARUS: 45, Simulator.VERILATOR: 400}
+RANDOM_COMMANDS = {Simulator.ICARUS: 45, Simulator.VERILATOR: 160}
 
 
 def run(

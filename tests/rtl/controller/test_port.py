@@ -18,7 +18,7 @@ from tests.rtl.controller.sdr_board import SOCKETS, SdrBoard
 HERE = Path(__file__).parent
 
 
-@pytest.mark.usual("icarus-None", "verilator-3.1")
+@pytest.mark.usual("verilator-3.1")
 @pytest.mark.icarus("refused")
 @pytest.mark.parametrize("nand_period_ns", [None, 1.3, 3.1])
 def test_port(simulator, seed, part, nand_period_ns):

@@ -12,6 +12,8 @@ from flashtrain.spec.presets import TINY
 
 CONFIG = replace(TINY, name="tiny_port", command_port=True)
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def link():

@@ -13,7 +13,7 @@ from flashtrain.spec.timing import NandTiming, ns
 from tests.rtl.channel.bus.nand_helpers import CONFIGS
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-four_tiny_dies", "verilator-tiny", "verilator-tiny_code")
+@pytest.mark.usual("icarus-tiny", "verilator-four_tiny_dies", "verilator-tiny_code")
 @pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
 def test_bus_controller(config, simulator, seed):
     run_bench(

@@ -11,7 +11,6 @@ from tests.rtl.channel.channel_helpers import CONFIGS
 
 @pytest.mark.usual(
     "icarus-tiny",
-    "verilator-dual",
     "verilator-dual_random",
     "verilator-dual_retry",
     "verilator-tiny",
