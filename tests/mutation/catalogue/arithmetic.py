@@ -8,7 +8,17 @@ ADD = "rtl/float/test_float_units.py::test_add"
 MULTIPLY_ADD = "rtl/float/test_float_units.py::test_multiply_add"
 NARROWING = "rtl/float/test_float_units.py::test_narrowing"
 
+SIGN = "rtl/float/test_float_units.py::test_sign"
+
 ARITHMETIC = (
+    Fault(
+        "sign-of-zero",
+        "float/sign.py",
+        "Mux(pipe.zero, 0, one)",
+        "one",
+        "a weight moves although its mean is zero",
+        SIGN,
+    ),
     Fault(
         "largest-is-a-nan",
         "die/update_unit/statistics.py",

@@ -46,6 +46,14 @@ TALKING = (
         AGENT,
     ),
     Fault(
+        "deferral-seen-late",
+        "channel/die_agent/reader.py",
+        "s.can_begin.eq(self.suspendable & can_sense & ~s.deferred)",
+        "s.can_begin.eq(self.suspendable & can_sense)",
+        "a set of reads goes before the page set whose program should come first",
+        UNITS,
+    ),
+    Fault(
         "same-page-twice-in-a-set",
         "channel/die_agent/read_sets.py",
         "(head.plane > plane)",
