@@ -12,10 +12,10 @@ from .optimizer import Optimizer, at_least_zero, below_one
 class Lion(Optimizer):
     """``w = w * (1 - lr * weight_decay) - lr * sign(beta1 * m + (1 - beta1) * g)``.
 
-    Then ``m = beta2 * m + (1 - beta2) * g``. Defaults are those of the paper's code.
+    Then ``m = beta2 * m + (1 - beta2) * g``.
     """
 
-    learning_rate: float = 1e-4
+    learning_rate: float = 0.006
     beta1: float = 0.9
     beta2: float = 0.99
     weight_decay: float = 0.0
