@@ -9,7 +9,7 @@ PIPELINES = (
     Fault(
         "source-stays-on-its-page",
         "datapath/write_splitter.py",
-        "job.source_identity.page.eq(job.source_identity.page + 1)",
+        "job.source_identity.page.eq(job.source_identity.page + ends_superpage)",
         "job.source_identity.page.eq(job.source_identity.page)",
         "all tiles of an update are read from the first page of its source",
         WRITE,

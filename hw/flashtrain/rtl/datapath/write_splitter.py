@@ -200,9 +200,8 @@ class WriteSplitter(wiring.Component):
                         job.offset.eq(next_offset),
                         job.buffer_block.eq(job.buffer_block + 1),
                         job.blocks.eq(job.blocks - 1),
+                        job.source_identity.page.eq(job.source_identity.page + ends_superpage),
                     ]
-                    with m.If(ends_superpage):
-                        m.d.sync += job.source_identity.page.eq(job.source_identity.page + 1)
                     with m.If(job.blocks == 1):
                         m.d.sync += ends.eq(1)
                         m.next = "IDLE"
