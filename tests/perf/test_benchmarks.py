@@ -189,9 +189,13 @@ def test_update_in_the_controller():
         both, one = ControllerLanes(lanes), ControllerLanes(lanes[:1])
         found = compare(device, ArrayTrace(device.link), ADAM, [both, one], quick=True)
     assert list(found.elsewhere) == [both, one] and len(lanes) == 2
-    # To the clock what tests/rtl/update_lane expects of a tile, beside the first.
+    # What tests/rtl/update_lane expects of a tile, beside the first: 2,902 or 2,903 cycles, by the phase in
+    # which the unit gets the first parameter.
     cycles, parameters = 2902, ADAM.tile(TINY).parameters
-    assert all(f"takes {cycles:,} cycles for" in run.computing for run in found.elsewhere.values())
+    assert all(
+        f"takes {cycles:,} cycles for" in run.computing or f"takes {cycles + 1:,} cycles for" in run.computing
+        for run in found.elsewhere.values()
+    )
     limit = parameters * TINY.timing.clock_hz / cycles
     # The slope is that of 4 programs on each die, which come in pairs: the lane itself never waits.
     assert 0.85 < found.elsewhere[one].parameters_per_second / limit <= 1.01
