@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import ForeignGeneration, FunctionalLink, TensorGroup, open_device
-from flashtrain.host.state import generation_places, optimizer_state
+from flashtrain.host.state import generation_places
 from flashtrain.host.state.optimizer_state import OptimizerState
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import Input, OptimizerCode
@@ -188,8 +188,7 @@ def test_state_of_an_earlier_version(seed, monkeypatch):
     link = link_of(SMALL)
     device = opened(link)
     with monkeypatch.context() as earlier:
-        for module in (generation_places, optimizer_state):
-            earlier.setattr(module, "repeats", lambda *_: False)
+        earlier.setattr(generation_places, "fits_twice", lambda *_: False)
         training = Training(device, 100, seed)
         training.step()
         assert training.state.rows(0) == 1

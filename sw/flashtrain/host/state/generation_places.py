@@ -12,18 +12,13 @@ from .tensor_group import PlacedGroup, TensorGroup, in_whole_pages, place, rows_
 def placed_groups(groups: Sequence[TensorGroup], geometry: Geometry) -> tuple[PlacedGroup, ...]:
     """The groups as generations have them: in whole pages, if a zone has places for several generations."""
     placed = place(groups, geometry)
-    fits = repeats(rows_of(placed), geometry)
-    return in_whole_pages(placed, geometry) if fits else placed
+    pages = -(-rows_of(placed) // geometry.dies)
+    return in_whole_pages(placed, geometry) if fits_twice(pages, geometry) else placed
 
 
-def repeats(rows: int, geometry: Geometry) -> bool:
-    """Whether a zone has places for several generations of so many rows of tiles."""
-    return 2 * _pages(rows, geometry) <= geometry.pages
-
-
-def _pages(rows: int, geometry: Geometry) -> int:
-    """Pages on each die."""
-    return -(-rows // geometry.dies)
+def fits_twice(pages: int, geometry: Geometry) -> bool:
+    """Whether a zone has places for several generations of so many pages on each die."""
+    return 2 * pages <= geometry.pages
 
 
 class GenerationPlaces:
@@ -36,12 +31,13 @@ class GenerationPlaces:
 
     Whoever drops a generation does so within :meth:`dropped`, after which its stream has room.
 
-    rows: of tiles, of a generation; repeats: a zone has places for several, in whole pages on all dies.
+    rows: of tiles, of a generation. One that ends within a page of all dies, as those of an earlier version
+    may, has no other behind it.
     """
 
-    def __init__(self, rows: int, geometry: Geometry, repeats: bool) -> None:
-        self._pages = _pages(rows, geometry)
-        self._repeats = repeats
+    def __init__(self, rows: int, geometry: Geometry) -> None:
+        self._pages = -(-rows // geometry.dies)
+        self._repeats = rows % geometry.dies == 0 and fits_twice(self._pages, geometry)
         self._zone_pages = geometry.pages
         self._taken: dict[str, int] = {}  # pages by stream
         self._opened: dict[str, int | None] = {}  # the time of the first page

@@ -26,7 +26,7 @@ from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
 
-from .generation_places import GenerationPlaces, placed_groups, repeats
+from .generation_places import GenerationPlaces, placed_groups
 from .group_gradients import GroupGradients
 from .state_renewal import StateRenewal
 from .state_stream import GenerationPlace, StateStream
@@ -83,7 +83,7 @@ class OptimizerState:
         self._streams = {stream.name: stream for stream in streams}
         self._placed = placed_groups(groups, geometry)
         rows = rows_of(self._placed)
-        self._places = GenerationPlaces(rows, geometry, repeats(rows, geometry))
+        self._places = GenerationPlaces(rows, geometry)
         room = streams[0].zones * self._zone_rows
         if rows > room:
             raise StreamFull(
@@ -261,9 +261,9 @@ class OptimizerState:
         """
         found = self._committed(self._placed)
         if not found:
-            # An earlier version left pages in part, which stay as they are: no generation follows behind.
+            # An earlier version left pages in part, which stay as they are.
             self._placed = place(self.groups, self._geometry)
-            self._places = GenerationPlaces(rows_of(self._placed), self._geometry, repeats=False)
+            self._places = GenerationPlaces(rows_of(self._placed), self._geometry)
             found = self._committed(self._placed)
         if not found:
             raise StateMissing(f"{self._names(self._streams)} hold no committed state of these groups")
