@@ -5,7 +5,6 @@ import pytest
 
 from flashtrain.numerics.errors import OperandError
 from flashtrain.sim.bench import float_vectors
-from flashtrain.sim.bench.softfloat import Answers
 from flashtrain.sim.bench.softfloat import Operation as SoftFloat
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, Input, Op, Operation, OptimizerCode
 from flashtrain.training.optimizers import (
@@ -23,15 +22,6 @@ from flashtrain.training.optimizers import (
 )
 
 PARAMETERS = 4000
-
-
-def sign(bits):
-    """By the classes of IEEE 754-2019, 3.4: SoftFloat has no such operation."""
-    magnitude = bits & np.uint32(0x7FFF_FFFF)
-    signed = np.where(magnitude == 0, 0, bits & np.uint32(1 << 31) | np.uint32(0x3F80_0000))
-    return np.where(magnitude > 0x7F80_0000, 0x7FC0_0000, signed).astype(np.uint32)
-
-
 SOFTFLOAT = {
     Op.MUL: SoftFloat.MULTIPLY,
     Op.ADD: SoftFloat.ADD,
@@ -39,7 +29,7 @@ SOFTFLOAT = {
     Op.FMA: SoftFloat.MULTIPLY_ADD,
     Op.DIV: SoftFloat.DIVIDE,
     Op.SQRT: SoftFloat.SQUARE_ROOT,
-    Op.SIGN: lambda bits: Answers(sign(bits), np.zeros(len(bits), np.uint8)),
+    Op.SIGN: SoftFloat.SIGN,
 }
 EACH_CODE = {
     optimizer.code: optimizer

@@ -23,6 +23,17 @@ class Answers(NamedTuple):
     flags: NDArray[np.uint8]
 
 
+def _sign(number: Float32) -> Float32:
+    """SoftFloat has none: by the classes of IEEE 754-2019, 3.4. It raises no flag."""
+    bits = int.from_bytes(number.to_bytes(), "big")
+    magnitude = bits & 0x7FFF_FFFF
+    if magnitude > 0x7F80_0000:
+        result = 0x7FC0_0000
+    else:
+        result = bits & 1 << 31 | 0x3F80_0000 if magnitude else 0
+    return Float32.from_bytes(result.to_bytes(4, "big"))
+
+
 class Operation(Enum):
     """An operation of SoftFloat: its function, and the type of its operands."""
 
@@ -32,6 +43,7 @@ class Operation(Enum):
     MULTIPLY_ADD = softfloatpy.f32_mul_add, Float32
     DIVIDE = softfloatpy.f32_div, Float32
     SQUARE_ROOT = softfloatpy.f32_sqrt, Float32
+    SIGN = _sign, Float32
     TO_FLOAT16 = softfloatpy.f32_to_f16, Float32
     FROM_FLOAT16 = softfloatpy.f16_to_f32, Float16
     TO_BFLOAT16 = softfloatpy.f32_to_bf16, Float32
