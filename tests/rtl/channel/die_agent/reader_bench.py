@@ -173,15 +173,20 @@ async def suspends_without_a_grant(dut, busy):
         assert BusOp.SUSPENDED_READ_RENEW in ops
 
 
+def pages_of_a_row() -> list[dict]:
+    """A read of one page on each plane."""
+    return [
+        {"zone": 1, "page": 2, "plane": plane, "statistics": 0, "tag": plane, "buffer_block": plane}
+        for plane in range(G.planes)
+    ]
+
+
 @cocotb.test()
 async def sets_are_deferred_and_pages_are_not(dut):
     """With `defer_sets` a suspended read of one page begins; one of several does when it is low again."""
     bench = Bench(dut, 1.0, granted=0.0)
     await bench.begin(suspendable=1, array_busy=1, defer_sets=1)
-    pages = [
-        {"zone": 1, "page": 2, "plane": plane, "statistics": 0, "tag": plane, "buffer_block": plane}
-        for plane in range(G.planes)
-    ]
+    pages = pages_of_a_row()
     await bench.read(pages[:1])
     for page in pages:
         bench.source.send(pack(READ, **page))
@@ -197,8 +202,7 @@ async def a_set_that_waits_is_deferred_with_the_programs_begin(dut):
     """The set is complete before a program begins; `suspendable` comes a cycle after `defer_sets`."""
     bench = Bench(dut, 1.0, granted=0.0)
     await bench.begin()
-    for plane in range(G.planes):
-        page = {"zone": 1, "page": 2, "plane": plane, "statistics": 0, "tag": plane, "buffer_block": plane}
+    for page in pages_of_a_row():
         bench.source.send(pack(READ, **page))
     for _ in range(100):
         await RisingEdge(dut.clk)
@@ -220,10 +224,7 @@ async def waits_as_long_as_the_die_takes(dut):
     bench.around_delay = 0
     await bench.begin()
     bench.around.delay = 0
-    await bench.read([
-        {"zone": 1, "page": 2, "plane": plane, "statistics": 0, "tag": 0, "buffer_block": plane}
-        for plane in range(G.planes)
-    ])  # fmt: skip
+    await bench.read(pages_of_a_row())
     log = bench.around.log
     least = {
         (BusOp.READ_MORE, BusOp.READ_LAST): ("twb", "tdbsy"),
