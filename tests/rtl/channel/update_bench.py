@@ -277,7 +277,7 @@ async def statuses_reach_their_tiles(dut):
 
 
 @cocotb.test()
-@cocotb.parametrize(busy=[0.7, 0.3])
+@cocotb.parametrize(busy=[0.7, 0.1])
 async def among_other_work(dut, busy):
     """Data, reads, constants, statistics: the tiles' origins get their copies, and every event comes once."""
     late = random.choices((0.7, 1, 1.5), k=50)

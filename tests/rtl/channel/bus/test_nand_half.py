@@ -28,14 +28,15 @@ def run(config: str, simulator: Simulator, seed: int, part: str | None = None, *
     "config, read_share",
     [("small", 0.91), ("small_code", 0.91), ("eight_planes", 0.915), ("four_dies", 0.93)],
 )
-def test_full_load(config, read_share, seed):
+def test_full_load(config, read_share, seed, request):
     """The shares that arrays program, and that the bus carries pages from the dies.
 
-    Eight planes of four dies take longer to load than to program: there the bus is the bound. A reset is left
-    to the small configurations, where pages are short.
+    Eight planes of four dies take longer to load than to program: there the bus is the bound. A reset is for
+    long runs; the small configurations have one in every run.
     """
+    part = None if request.config.getoption("--long") else "^(?!.*starts_again)"
     program_share = 0.8 if config == "four_dies" else 0.999
-    run(config, Simulator.VERILATOR, seed, "^(?!.*starts_again)", programs=6, reads=64,
+    run(config, Simulator.VERILATOR, seed, part, programs=6, reads=64,
         program_share=program_share, read_share=read_share)  # fmt: skip
 
 
