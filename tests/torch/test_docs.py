@@ -10,7 +10,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from flashtrain import host, numerics
-from flashtrain.torch import SGD, AdamW, ResumableSampler
+from flashtrain.torch import SGD, Adam, AdamW, Lion, Muon, ResumableSampler
 from flashtrain.training import errors
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pytorch-optimizers.md").read_text(encoding="utf-8")
@@ -114,7 +114,7 @@ def test_exceptions():
         assert any(hasattr(module, name) for module in (host, numerics, errors)), name
 
 
-@pytest.mark.parametrize("kind", [SGD, AdamW])
+@pytest.mark.parametrize("kind", [SGD, Adam, AdamW, Lion, Muon])
 def test_arguments(kind):
     own = inspect.signature(kind).parameters
     assert len(names("Arguments")) == 14
