@@ -19,7 +19,7 @@ from flashtrain.training.optimizers import OPTIMIZERS
 NOT_PUBLIC = "not public"
 
 FIVE = ("sgd", "momentum", "nesterov", "adam", "adamw")
-"""The optimizers of the means; the publications show no other."""
+"""The optimizers whose means stand beside the published ones."""
 
 LINK = Assumption(
     "link_gb_per_s", PCIE_3_X4.bytes_per_second / 1e9, 3, 16, "GB/s", f"each way, PCIe 3.0 x4; {NOT_PUBLIC}"
