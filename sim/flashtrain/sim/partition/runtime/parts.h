@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -157,15 +158,10 @@ class Part : public Schedule {
 
     Part(VerilatedContext& context, int count) : Schedule{count} {
         for (const int i : Each{all_}) {
-            models_[i] = new Model(&context);
+            models_[i] = std::make_unique<Model>(&context);
             roots_[i] = models_[i]->rootp;
         }
     }
-    ~Part() {
-        for (const int i : Each{all_}) delete models_[i];
-    }
-    Part(const Part&) = delete;
-    Part& operator=(const Part&) = delete;
 
     Root& operator[](int i) { return *static_cast<Root*>(roots_[i]); }
     const Root& operator[](int i) const { return *static_cast<const Root*>(roots_[i]); }
@@ -207,7 +203,7 @@ class Part : public Schedule {
     static_assert(are_words(kWords));
 
     uint64_t last_words_[kMostInstances][kWords.size() + 1]{};  // one more, for there may be none
-    Model* models_[kMostInstances];
+    std::array<std::unique_ptr<Model>, kMostInstances> models_;
 };
 
 }  // namespace flashtrain
