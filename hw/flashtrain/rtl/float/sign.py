@@ -19,7 +19,7 @@ class Sign(FloatUnit):
     a : In(32)
     enable, result : see `FloatUnit`
 
-    Latency: 1 cycle. Throughput: one number per cycle with `enable`. Cost: 3 registers.
+    Latency: 1 cycle. Throughput: one number per cycle with `enable`. Cost: 23 LUT4, 3 FF.
     """
 
     STEPS = {"classified": 4.0}
