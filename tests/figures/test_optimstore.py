@@ -6,6 +6,7 @@ from flashtrain.figures.optimstore_dies import OptimStoreDies
 from flashtrain.figures.optimstore_end_to_end import OptimStoreEndToEnd
 from flashtrain.figures.optimstore_energy import OptimStoreEnergy
 from flashtrain.figures.optimstore_lifetime import OptimStoreLifetime
+from flashtrain.figures.optimstore_state import DIES, OptimStoreState
 from flashtrain.figures.optimstore_step import OptimStoreStep
 from flashtrain.figures.optimstore_training import Iteration
 from flashtrain.figures.optimstore_ways import Ways
@@ -71,3 +72,31 @@ def test_lifetime():
     years = figure.headline(figure.defaults())
     assert figure.headline(figure.values({"pe_cycles": 50_000})) == pytest.approx(years / 4)
     assert figure.headline(figure.values({"duty": 0.25})) == pytest.approx(4 * years)
+
+
+def test_state_formats():
+    """A tile of 65,536 bytes on each of 32 dies in 130 us; 9.6 GB/s of buses."""
+    figure = OptimStoreState()
+    content = figure.content(figure.defaults())
+    step, iteration = ({name: row for name, *row in table.rows} for table in content.tables)
+    assert [step[name][:3] for name in ("w32_s32", "w32_s16", "w16_s16")] == [
+        [12, pytest.approx(32 * 5461 / 130), "arrays"],
+        [8, pytest.approx(32 * 8192 / 130), "arrays"],
+        [6, pytest.approx(32 * 10922 / 130), "arrays"],
+    ]
+    muon = 1 / (1 / min(9.6e9 / 4, 32 * 16384 / 130e-6) + 130e-6 / (32 * 16384))
+    assert step["muon"][:3] == [8, pytest.approx(muon / 1e6), "buses and arrays"]
+    # 4 planes, 3 V, 10 mA: 15.6 uJ of a tile; 4.5 pJ a bit of 4 or 2 bytes.
+    arrays = {name: 4 * 0.03 * 130e-6 / count for name, count in (("w32_s32", 5461), ("w16_s16", 10922))}
+    for name, channel_bytes in (("w32_s32", 4), ("w16_s16", 2)):
+        computing = step[name][3] - arrays[name] * 1e9 - 8 * channel_bytes * 4.5e-3
+        assert 0.05 < computing < 0.07
+    # The rate of a bus does not grow with its dies.
+    chart = content.charts[0]
+    for series in chart.series:
+        rates = dict(zip(DIES, series.y, strict=True))
+        assert rates[2] == pytest.approx(2 * rates[1])
+        assert rates[8] < 1.9 * rates[4]
+    passes = [seconds - of_step for seconds, of_step, *_ in iteration.values()]
+    assert passes == [pytest.approx(passes[0])] * 4
+    assert iteration["w16_s16"][2] == pytest.approx(2 * iteration["w32_s32"][2], rel=1e-3)

@@ -23,7 +23,7 @@ from flashtrain.perf.model_error.workloads.sequences import Training
 from flashtrain.perf.model_error.workloads.small_reads import SmallReads
 from flashtrain.perf.model_error.workloads.steps import OptimizerStep
 from flashtrain.perf.model_error.workloads.window import Window
-from flashtrain.perf.update import Case
+from flashtrain.perf.update_case import Case
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import GradientFormat, OptimizerCode
 from flashtrain.spec.streams import Codec

@@ -3,7 +3,7 @@
 import pytest
 
 from flashtrain.perf.step_bounds import host_memory_rate, step_bounds
-from flashtrain.perf.update import Case
+from flashtrain.perf.update_case import Case
 from flashtrain.perf.update_places import PCIE_3_X4, HostLink
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat

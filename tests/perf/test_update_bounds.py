@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from flashtrain.cli.benchmarks import ADAM_W16_S16, ADAM_W32_S16
 from flashtrain.perf.measurement import BenchmarkError
-from flashtrain.perf.update import Case, UpdateRun
+from flashtrain.perf.update import UpdateRun
 from flashtrain.perf.update_bounds import Bound, elsewhere, on_dies
+from flashtrain.perf.update_case import ADAM_W16_S16, ADAM_W32_S16, Case
 from flashtrain.perf.update_comparison import Comparison
 from flashtrain.perf.update_elsewhere import ElsewhereRun
 from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink, pcie_bytes_per_second

@@ -26,15 +26,14 @@ from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
 from flashtrain.perf.sustained import append_sustained, shortened
 from flashtrain.perf.training_iteration import training_iteration
 from flashtrain.perf.training_overlap import training_overlap
-from flashtrain.perf.update import Case, update, update_muon
+from flashtrain.perf.update import update, update_muon
+from flashtrain.perf.update_case import ADAM_W16_S16, ADAM_W32_S16, ADAM_W32_S32, Case
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes
 from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink
 from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.perf.wear import wear_spread
 from flashtrain.spec import FmsConfig, NodeTable
-from flashtrain.spec.optimizer import CopyFormat, GradientFormat
-from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 
@@ -168,12 +167,6 @@ def _append_codec(contents: Contents, asked: float = 0.0) -> Benchmark:
 
 
 ADAM = Case(Adam())
-ADAM_W32_S16, ADAM_W16_S16 = (
-    Case(Adam(), GradientFormat.BF16, copy, StateFormats(weight, StateFormat.BF16), Rounding.STOCHASTIC)
-    for weight, copy in ((StateFormat.FP32, CopyFormat.BF16), (StateFormat.BF16, CopyFormat.NONE))
-)
-"""The digits are the bits of w, and of m and v. Weights of 16 bits need no copies."""
-
 BENCHMARKS = {
     "append_erased": Benchmark(_recorded(append_erased)),
     "append_sustained": Benchmark(_recorded(append_sustained), shape=shortened),
@@ -198,9 +191,7 @@ BENCHMARKS = {
     "simulation_speed": Benchmark(_recorded(simulation_speed), alone=True),
     "trace_speed": Benchmark(recorded_speed, alone=True),
     "update_adam": Benchmark(_update(ADAM), node=UPDATE_NODE),
-    "update_adam_bf16": Benchmark(
-        _update(Case(Adam(), GradientFormat.BF16, CopyFormat.BF16)), node=UPDATE_NODE
-    ),
+    "update_adam_bf16": Benchmark(_update(ADAM_W32_S32), node=UPDATE_NODE),
     "update_adam_w32_s16": Benchmark(_update(ADAM_W32_S16), node=UPDATE_NODE),
     "update_adam_w16_s16": Benchmark(_update(ADAM_W16_S16), node=UPDATE_NODE),
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),

@@ -3,8 +3,8 @@
 from typing import Any
 
 from flashtrain.host import open_device
-from flashtrain.perf.update import Case
 from flashtrain.perf.update_bounds import Bound
+from flashtrain.perf.update_case import Case
 from flashtrain.perf.update_comparison import Comparison, compare
 from flashtrain.perf.update_lanes import ControllerLanes
 from flashtrain.perf.update_places import PCIE_3_X4

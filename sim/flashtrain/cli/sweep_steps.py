@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from flashtrain.perf.step_bounds import PlaceBound, host_memory_rate, step_bounds
-from flashtrain.perf.update import Case
+from flashtrain.perf.update_case import Case
 from flashtrain.perf.update_places import HostLink, pcie_bytes_per_second
 from flashtrain.spec.limits import integer
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat

@@ -15,6 +15,7 @@ from flashtrain.figures.optimstore_dies import OptimStoreDies
 from flashtrain.figures.optimstore_end_to_end import OptimStoreEndToEnd
 from flashtrain.figures.optimstore_energy import OptimStoreEnergy
 from flashtrain.figures.optimstore_lifetime import OptimStoreLifetime
+from flashtrain.figures.optimstore_state import OptimStoreState
 from flashtrain.figures.optimstore_step import OptimStoreStep
 
 FIGURES: dict[str, PublishedFigure] = {
@@ -29,6 +30,7 @@ FIGURES: dict[str, PublishedFigure] = {
         OptimStoreEndToEnd(),
         OptimStoreDies(),
         OptimStoreLifetime(),
+        OptimStoreState(),
         FlashNeuronBatch(),
         FlashNeuronThroughput(),
         CheckpointStall(),

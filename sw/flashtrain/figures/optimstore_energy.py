@@ -13,12 +13,30 @@ from flashtrain.figures.parts import (
     Table,
     Values,
 )
-from flashtrain.perf.energy import Energy, EnergyModel, Work, energy
+from flashtrain.perf.energy import Energy, EnergyModel, energy
 
 MODEL = EnergyModel()
 HOROWITZ = "Horowitz, ISSCC 2014"
 DATASHEET = "NAND01G-B2B data sheet, Numonyx 2008"
 OPTIMIZERS_SHOWN = ("sgd", "momentum", "adam", "adamw")
+ENERGY = (
+    Assumption("supply_volts", MODEL.supply_volts, 1.8, 3.6, "V", DATASHEET),
+    Assumption("program_ma", MODEL.program_amperes * 1e3, 5, 20, "mA", f"a plane programs; {DATASHEET}"),
+    Assumption("sense_ma", MODEL.sense_amperes * 1e3, 5, 20, "mA", f"a plane senses; {DATASHEET}"),
+    Assumption("channel_pj", MODEL.channel_joules_per_bit * 1e12, 2, 10, "pJ/bit", "half of C V², 10 pF"),
+    Assumption(
+        "link_pj",
+        MODEL.link_joules_per_bit * 1e12,
+        15,
+        50,
+        "pJ/bit",
+        f"with the host's memory; {HOROWITZ}",
+    ),
+    Assumption("operation_pj", MODEL.operation_joules * 1e12, 1, 10, "pJ", f"a multiply-add; {HOROWITZ}"),
+    Assumption("instruction_pj", MODEL.instruction_joules * 1e12, 2, 70, "pJ", f"overhead; {HOROWITZ}"),
+)
+"""The constants of the energy model, as assumptions."""
+
 PARTS = ("array", "channel", "link", "computing")
 
 
@@ -26,23 +44,7 @@ class OptimStoreEnergy(PublishedFigure):
     name = "optimstore-energy"
     title = "Energy of OptimStore's optimizer step"
     headline_name = "energy on the host over energy on the dies, Adam"
-    assumptions = (
-        Assumption("supply_volts", MODEL.supply_volts, 1.8, 3.6, "V", DATASHEET),
-        Assumption("program_ma", MODEL.program_amperes * 1e3, 5, 20, "mA", f"a plane programs; {DATASHEET}"),
-        Assumption("sense_ma", MODEL.sense_amperes * 1e3, 5, 20, "mA", f"a plane senses; {DATASHEET}"),
-        Assumption("channel_pj", MODEL.channel_joules_per_bit * 1e12, 2, 10, "pJ/bit", "half of C V², 10 pF"),
-        Assumption(
-            "link_pj",
-            MODEL.link_joules_per_bit * 1e12,
-            15,
-            50,
-            "pJ/bit",
-            f"with the host's memory; {HOROWITZ}",
-        ),
-        Assumption("operation_pj", MODEL.operation_joules * 1e12, 1, 10, "pJ", f"a multiply-add; {HOROWITZ}"),
-        Assumption("instruction_pj", MODEL.instruction_joules * 1e12, 2, 70, "pJ", f"overhead; {HOROWITZ}"),
-        *DEVICE,
-    )
+    assumptions = (*ENERGY, *DEVICE)
 
     def headline(self, values: Values) -> float:
         dies, host = _energies(values, "adam")
@@ -94,10 +96,16 @@ class OptimStoreEnergy(PublishedFigure):
 def _energies(values: Values, optimizer: str) -> tuple[Energy, Energy]:
     """Joules of a parameter on the dies and on the host, from the work on one tile."""
     ways = Ways(values, optimizer)
-    config, case = ways.config, ways.case
-    tile = case.tile(config)
-    count, planes = tile.parameters, config.geometry.planes
-    model = EnergyModel(
+    config, case, model = ways.config, ways.case, energy_model(values)
+    count, pages = case.tile(config).parameters, config.geometry.planes
+    dies = case.work_on_dies(count, pages, pages)
+    host = case.work_on_host(count, pages, pages)
+    return energy(config, dies, model).per(count), energy(config, host, model).per(count)
+
+
+def energy_model(values: Values) -> EnergyModel:
+    """With the constants `ENERGY` of a figure."""
+    return EnergyModel(
         supply_volts=values["supply_volts"],
         program_amperes=values["program_ma"] * 1e-3,
         sense_amperes=values["sense_ma"] * 1e-3,
@@ -106,8 +114,3 @@ def _energies(values: Values, optimizer: str) -> tuple[Energy, Energy]:
         operation_joules=values["operation_pj"] * 1e-12,
         instruction_joules=values["instruction_pj"] * 1e-12,
     )
-    gradients, state = count * case.gradient.bytes, count * case.state_bytes
-    operations = count * case.operations
-    dies = Work(planes, planes, gradients, operations=operations)
-    host = Work(planes, planes, 2 * state, link_bytes=2 * state + gradients, host_operations=operations)
-    return energy(config, dies, model).per(count), energy(config, host, model).per(count)

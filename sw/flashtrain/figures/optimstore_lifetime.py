@@ -21,18 +21,15 @@ class OptimStoreLifetime(PublishedFigure):
 
     def headline(self, values: Values) -> float:
         iteration = Iteration(values)
-        return _iterations(values, iteration) * iteration.on_dies / values["duty"] / YEAR
+        return _life(iteration) * iteration.on_dies / values["duty"] / YEAR
 
     def content(self, values: Values) -> Content:
         iteration = Iteration(values)
-        count = _iterations(values, iteration)
+        count = _life(iteration)
         places = {"dies": iteration.on_dies, "host": iteration.on_host}
         cycles = tuple(retention.endurance for retention in reversed(Retention))
         years = {
-            place: tuple(
-                _iterations({**values, "pe_cycles": c}, iteration) * seconds / values["duty"] / YEAR
-                for c in cycles
-            )
+            place: tuple(_life(iteration, c) * seconds / values["duty"] / YEAR for c in cycles)
             for place, seconds in places.items()
         }
         return Content(
@@ -67,10 +64,6 @@ class OptimStoreLifetime(PublishedFigure):
         )
 
 
-def _iterations(values: Values, iteration: Iteration) -> float:
-    """Iterations until every block has had its cycles; each programs the state of all parameters once."""
-    ways = iteration.ways
-    config = ways.config
-    tile = ways.case.tile(config)
-    programmed = iteration.parameters / tile.parameters * config.geometry.page_set_bytes
-    return config.geometry.capacity_bytes * values["pe_cycles"] / programmed
+def _life(iteration: Iteration, cycles: float | None = None) -> float:
+    """Iterations until every block has had so many cycles, or those of the assumption."""
+    return iteration.life([iteration.ways.case], cycles or iteration.values[CYCLES.name])

@@ -1,10 +1,12 @@
 """A training iteration around OptimStore's step: forward and backward passes from the platform."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from flashtrain.figures.optimstore_ways import SHARED, Ways
 from flashtrain.figures.parts import Assumption, Values
+from flashtrain.perf.update_case import Case
 from flashtrain.platform.models import IdealModel
 from flashtrain.platform.nodes import Node, Platform
 from flashtrain.platform.report import run_iteration
@@ -74,3 +76,12 @@ class Iteration:
     @property
     def speedup(self) -> float:
         return self.on_host / self.on_dies
+
+    def life(self, commands: Sequence[Case], cycles: float) -> float:
+        """Iterations until every block has had so many cycles.
+
+        Each of the commands of a step programs the state that it changes, of all parameters, once.
+        """
+        config = self.ways.config
+        programmed = sum(config.geometry.page_set_bytes / case.tile(config).parameters for case in commands)
+        return config.geometry.capacity_bytes * cycles / (self.parameters * programmed)

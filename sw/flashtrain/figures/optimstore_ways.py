@@ -7,8 +7,8 @@ Rates are the bounds of `flashtrain.perf.update_bounds`; `simulated` is of the p
 from dataclasses import dataclass, replace
 
 from flashtrain.figures.parts import Assumption, Values
-from flashtrain.perf.update import Case
 from flashtrain.perf.update_bounds import Bound, elsewhere, on_dies
+from flashtrain.perf.update_case import Case
 from flashtrain.perf.update_places import PCIE_3_X4, HostLink
 from flashtrain.platform.flash_step import simulated_step
 from flashtrain.spec import FmsConfig, preset

@@ -4,17 +4,15 @@ Erases are left out, and so are begin and end of a step. `flashtrain bench updat
 `update_speedup_host` measure the same on the RTL, beside these bounds.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from flashtrain.spec import FmsConfig
 
-from .energy import Energy, EnergyModel, Work, energy
-from .update import Case
+from .energy import Energy, EnergyModel, energy
 from .update_bounds import Bound, elsewhere, on_dies
+from .update_case import Case, WorkOf
 from .update_lanes import lane_limits
 from .update_places import HostLink
-from .update_work import pages_of_tile, work_in_controller, work_on_dies, work_on_host
 
 
 @dataclass(frozen=True)
@@ -39,17 +37,16 @@ def step_bounds(
 ) -> StepBounds:
     """The bounds of `case` on devices of `config`, with the host behind `link`."""
     g, tile = config.geometry, case.tile(config)
-    pages = pages_of_tile(config)
 
-    def place(bound: Bound, work_of: Callable[[Case, int, int, int], Work]) -> PlaceBound:
-        work = work_of(case, tile.parameters, pages, pages)
+    def place(bound: Bound, work_of: WorkOf) -> PlaceBound:
+        work = work_of(tile.parameters, g.planes, g.planes)
         return PlaceBound(bound, energy(config, work, model).per(tile.parameters))
 
     lanes = lane_limits(config, tile, g.channels * g.dies)
     return StepBounds(
-        dies=place(on_dies(config, tile), work_on_dies),
-        controller=place(elsewhere(config, tile, lanes), work_in_controller),
-        host=place(elsewhere(config, tile, link.limits(config, tile)), work_on_host),
+        dies=place(on_dies(config, tile), case.work_on_dies),
+        controller=place(elsewhere(config, tile, lanes), case.work_in_controller),
+        host=place(elsewhere(config, tile, link.limits(config, tile)), case.work_on_host),
     )
 
 

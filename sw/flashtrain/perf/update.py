@@ -1,22 +1,20 @@
 """Optimizer steps on the dies: parameters per second, beside their bound."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flashtrain.host import Device, TensorGroup
-from flashtrain.numerics import gradients_in
+from flashtrain.host import Device
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.spec.state_format import PLAIN, Rounding, StateFormats
+from flashtrain.spec.streams import Retention
 from flashtrain.spec.update import Tile
-from flashtrain.training.optimizers import SGDW, MovingMean, Optimizer
 
 from .array_work import ArrayKind, ArrayRecorder, ArrayWork, programs_per_cycle
+from .energy import Work, energy
 from .measurement import Measurement
 from .update_bounds import Bound, on_dies
+from .update_case import MUON, Case, WorkOf
 
 ASKED = 0.97
 ASKED_OF_BUSES = 0.9
@@ -25,46 +23,6 @@ ROWS_PER_DIE = 24
 QUICK_ROWS_PER_DIE = 8
 SETTLE = 2
 """Programs of each die at the begin and the end of a step that are not of its steady state."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """An optimizer, the format of gradients, and that of the copies of the weights that come back.
-
-    formats, rounding: of the state on the dies.
-    """
-
-    optimizer: Optimizer
-    gradient: GradientFormat = GradientFormat.FP32
-    copy: CopyFormat = CopyFormat.NONE
-    formats: StateFormats = PLAIN
-    rounding: Rounding = Rounding.NEAREST
-
-    @property
-    def code(self) -> OptimizerCode:
-        return self.optimizer.code
-
-    @property
-    def state_bytes(self) -> int:
-        """Of a parameter: its weight, and what else the optimizer keeps."""
-        return sum(self.formats.of(number).bytes for number in range(len(PROGRAMS[self.code].outputs)))
-
-    @property
-    def operations(self) -> int:
-        """Floating-point operations per parameter."""
-        return len(PROGRAMS[self.code].operations)
-
-    def tile(self, config: FmsConfig) -> Tile:
-        return Tile.of(config.geometry, self.code, self.gradient, self.copy, self.formats)
-
-    def group(self, count: int) -> TensorGroup:
-        """One tensor of so many parameters."""
-        return TensorGroup(
-            self.code, ((count,),), self.gradient, self.copy, formats=self.formats, rounding=self.rounding
-        )
-
-    def gradients(self, count: int) -> NDArray:
-        return gradients_in(self.gradient, np.random.default_rng(5).normal(0, 1e-2, count).astype(np.float32))
 
 
 @dataclass(frozen=True)
@@ -79,6 +37,10 @@ class UpdateRun:
     def count(self, kind: ArrayKind) -> int:
         """Pages of this kind of operation."""
         return sum(item.planes for item in self.work if item.kind is kind)
+
+    def work_as(self, work_of: WorkOf) -> Work:
+        """What the run did, by the counts of its arrays."""
+        return work_of(self.parameters, self.count(ArrayKind.PROGRAM), self.count(ArrayKind.SENSE))
 
 
 def run_step(
@@ -111,10 +73,6 @@ def run_update(device: Device, recorder: ArrayRecorder, case: Case, rows_per_die
     return run
 
 
-MUON = (Case(MovingMean()), Case(SGDW(), GradientFormat.BF16))
-"""The commands of a step of Muon: momentum from float32 gradients, then weights from directions in BF16."""
-
-
 def update_muon(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
     """Parameters per second that both commands of a step of Muon take, each in its steady state.
 
@@ -137,7 +95,7 @@ def update_muon(device: Device, recorder: ArrayRecorder, quick: bool = False) ->
         cycles=sum(run.cycles for run in runs),
         asked=f"{asked_rate / bound:.0%} of the bound",
         met=rate >= asked_rate,
-        note=f"both commands; momentum and weights: {parts}",
+        note=f"both commands; momentum and weights: {parts}; {_cost(device.config, MUON, runs)}",
     )
 
 
@@ -160,5 +118,26 @@ def update(device: Device, recorder: ArrayRecorder, case: Case, quick: bool = Fa
         asked=f"{asked:.0%} of the bound",
         met=run.parameters_per_second >= asked * limit.parameters_per_second,
         note=f"the {limit.part} bound it; {run.parameters:,} parameters in {run.cycles:,} cycles, begin and"
-        f" end of the step included: {whole / limit.parameters_per_second:.1%}",
+        f" end of the step included: {whole / limit.parameters_per_second:.1%};"
+        f" {_cost(device.config, [case], [run])}",
+    )
+
+
+def _cost(config: FmsConfig, cases: Sequence[Case], runs: Sequence[UpdateRun]) -> str:
+    """Energy of an update of a parameter, and how many of them a device lives for, by the counts of the runs.
+
+    Each run is one of the commands of a step. A device lives until each block has had the P/E cycles of the
+    class of retention that state has.
+    """
+    joules = sum(
+        energy(config, run.work_as(case.work_on_dies)).total / run.parameters
+        for case, run in zip(cases, runs, strict=True)
+    )
+    g = config.geometry
+    programmed = sum(run.count(ArrayKind.PROGRAM) * g.page_bytes / run.parameters for run in runs)
+    cycles = Retention.DAYS.endurance
+    updates = g.capacity_bytes * cycles / programmed
+    return (
+        f"{joules * 1e9:.3f} nJ and {programmed:.2f} programmed bytes per parameter; {cycles:,} cycles of all"
+        f" blocks are {updates:.2e} updates"
     )

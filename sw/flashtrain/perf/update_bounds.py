@@ -23,7 +23,12 @@ class Bound(NamedTuple):
 
 
 def on_dies(config: FmsConfig, tile: Tile) -> Bound:
-    """Of a step on the dies, erases aside.
+    """Of a step on the dies, erases aside."""
+    return Bound.of(limits_on_dies(config, tile))
+
+
+def limits_on_dies(config: FmsConfig, tile: Tile) -> dict[str, float]:
+    """What each part lets through of a step on the dies, erases aside.
 
     - Arrays: each die senses a tile and programs one, tR + tPROG.
     - Buses: the pages of gradients and of copies, two bytes per cycle.
@@ -32,13 +37,11 @@ def on_dies(config: FmsConfig, tile: Tile) -> Bound:
     g = config.geometry
     pages = tile.gradient_pages + tile.copy_pages
     units = g.channels * g.dies * config.timing.clock_hz / (config.update_interval * config.update_divider)
-    return Bound.of(
-        {
-            "arrays": _arrays(config, tile),
-            "buses": _buses(config, tile, pages * g.page_bytes),
-            "update units": units,
-        }
-    )
+    return {
+        "arrays": _arrays(config, tile),
+        "buses": _buses(config, tile, pages * g.page_bytes),
+        "update units": units,
+    }
 
 
 def elsewhere(config: FmsConfig, tile: Tile, limits: Mapping[str, float]) -> Bound:

@@ -1,6 +1,6 @@
 """The ways to take an optimizer step, on the same device: on the dies, in the controller, on the host."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtrain.host import Device
@@ -9,13 +9,13 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import Register, State
 
 from .array_work import ArrayKind, ArrayRecorder
-from .energy import Energy, EnergyModel, Work, energy
+from .energy import Energy, EnergyModel, energy
 from .measurement import ROUNDING, BenchmarkError, Measurement
-from .update import QUICK_ROWS_PER_DIE, ROWS_PER_DIE, Case, UpdateRun, run_update
+from .update import QUICK_ROWS_PER_DIE, ROWS_PER_DIE, UpdateRun, run_update
 from .update_bounds import Bound, elsewhere, on_dies
+from .update_case import Case
 from .update_elsewhere import CHUNKS_UNDER_WAY, ElsewhereRun, run_elsewhere
 from .update_places import HostLink, Place
-from .update_work import work_on_dies, work_on_host
 
 OPTIMSTORE_ENERGY = 3.6  # OptimStore (HPCA'23), against an SSD behind a host, on average
 ASKED_OF = "optimstore"
@@ -105,10 +105,8 @@ def update_energy_ratio(
     found = compare(device, recorder, case, [link], quick)
     found.check()
     run, model = found.elsewhere[link], EnergyModel()
-    dies = energy(device.config, _work(work_on_dies, case, found.on_dies), model).per(
-        found.on_dies.parameters
-    )
-    host_work = _work(work_on_host, case, run)
+    dies_work, host_work = found.on_dies.work_as(case.work_on_dies), run.work_as(case.work_on_host)
+    dies = energy(device.config, dies_work, model).per(found.on_dies.parameters)
     host = energy(device.config, host_work, model).per(run.parameters)
     link_bits = 8 * host_work.link_bytes / run.parameters
     return Measurement(
@@ -142,11 +140,6 @@ def _clear(device: Device) -> None:
             return
         device.link.run(config.timing.cycles("tbers"))
     raise BenchmarkError(f"{config.name!r} does not come to rest")
-
-
-def _work(work_of: Callable[[Case, int, int, int], Work], case: Case, run: UpdateRun) -> Work:
-    """The work of a step with the counts of a run."""
-    return work_of(case, run.parameters, run.count(ArrayKind.PROGRAM), run.count(ArrayKind.SENSE))
 
 
 def _nanojoules(spent: Energy) -> str:

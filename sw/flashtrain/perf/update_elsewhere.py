@@ -15,7 +15,8 @@ from flashtrain.host.state.tiling import Pages, TileLayout
 
 from .array_work import ArrayRecorder
 from .measurement import BenchmarkError
-from .update import Case, UpdateRun, run_step
+from .update import UpdateRun, run_step
+from .update_case import Case
 from .update_places import ChunkWork, Place, PlaceStep
 
 CHUNKS_UNDER_WAY = 6

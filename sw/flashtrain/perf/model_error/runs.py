@@ -5,7 +5,7 @@ from itertools import cycle
 from pathlib import Path
 
 from flashtrain.perf.codec.contents import Contents
-from flashtrain.perf.update import Case
+from flashtrain.perf.update_case import Case
 from flashtrain.spec import FmsConfig, load_config, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import Codec

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashtrain.host import Device, TensorGroup
-from flashtrain.perf.update import Case
+from flashtrain.perf.update_case import Case
 from flashtrain.spec import NodeTable
 from flashtrain.spec.streams import UPDATE_NODE
 
