@@ -39,7 +39,7 @@ class UpdateRun:
         return sum(item.planes for item in self.work if item.kind is kind)
 
     def work_as(self, work_of: WorkOf) -> Work:
-        """What the run did, by the counts of its arrays."""
+        """The work of the run, by the counts of its arrays."""
         return work_of(self.parameters, self.count(ArrayKind.PROGRAM), self.count(ArrayKind.SENSE))
 
 

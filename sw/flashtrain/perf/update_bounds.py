@@ -28,7 +28,7 @@ def on_dies(config: FmsConfig, tile: Tile) -> Bound:
 
 
 def limits_on_dies(config: FmsConfig, tile: Tile) -> dict[str, float]:
-    """What each part lets through of a step on the dies, erases aside.
+    """Limits of each part of a device on a step on the dies, erases aside.
 
     - Arrays: each die senses a tile and programs one, tR + tPROG.
     - Buses: the pages of gradients and of copies, two bytes per cycle.
