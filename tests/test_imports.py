@@ -3,7 +3,7 @@
 reading <- spec, and all that read files of others.
 spec <- rtl;  spec <- native <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  all of these <- sim <- stress <- cli.
-host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
+host <- traces <- ssd <- perf;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
 training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- stress;
 spec <- sweep <- cli;  native <- qemu <- linux.
 spec <- cdriver.
@@ -39,7 +39,18 @@ ALLOWED = {
     "checkpoint": {"reading", "spec", "numerics", "host", "training", "writing"},
     "torch": {"spec", "numerics", "host", "training", "checkpoint"},
     "model": {"reading", "spec", "native", "numerics", "host"},
-    "perf": {"reading", "spec", "numerics", "host", "nvme", "model", "training", "checkpoint", "writing"},
+    "perf": {
+        "reading",
+        "spec",
+        "numerics",
+        "host",
+        "nvme",
+        "model",
+        "ssd",
+        "training",
+        "checkpoint",
+        "writing",
+    },
     "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd", "writing"},
     "figures": {
         "spec",

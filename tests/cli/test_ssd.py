@@ -40,6 +40,27 @@ def test_bench(capsys, monkeypatch):
     assert {row["drives"] for row in document["bandwidths"]} == {1, 4}
 
 
+def test_bench_of_a_data_sheet(capsys, monkeypatch):
+    """The published values of a drive, and an exit code that says whether the model has them."""
+    assert main(["ssd", "bench", "--sheet", "samsung-pm9a3"]) == 0
+    text = capsys.readouterr().out
+    assert (
+        "Samsung PM9A3 7.68 TB (U.2), PCIe 4.0 x4: 7.20 GB/s one way" in text and "[1] heise online" in text
+    )
+    assert text.count("%") > 8
+    monkeypatch.setattr(ssd.Point, "tolerance", 0.0)
+    assert main(["ssd", "bench", "--sheet", "samsung-pm9a3", "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["sheets"].values()
+    assert {point["key"] for point in found} == {"read_gb", "write_gb", "read_iops", "write_iops"}
+
+
+def test_a_drive_of_a_data_sheet(trace, capsys):
+    assert main(["ssd", "replay", str(trace), "--drive", "micron-9550", "--count", "4"]) == 0
+    assert "64 commands on 4 of micron-9550" in capsys.readouterr().out
+    assert main(["io", "--rw=read", "--bs=4k", "--size=64k", "--drive", "micron-9550", "--count", "1"]) == 0
+    assert "READ" in capsys.readouterr().out.upper()
+
+
 def test_bench_fails_above_a_bound(capsys, monkeypatch):
     monkeypatch.setattr(ssd.BandwidthRow, "met", False)
     monkeypatch.setattr(ssd, "QUICK_COMMANDS", 30)

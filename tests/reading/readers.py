@@ -27,6 +27,8 @@ from flashtrain.spec import PRESETS, config_text, load_config
 from flashtrain.ssd import SsdConfig
 from flashtrain.ssd.drive_file import drive_text, load_drive
 from flashtrain.ssd.mqsim import import_drive, import_workload
+from flashtrain.ssd.sheet import FOLDER as SHEETS
+from flashtrain.ssd.sheet import load_sheet
 from flashtrain.sweep.file import load_sweep
 from flashtrain.sweep.journal import Journal
 from flashtrain.sweep.point import Outcome
@@ -209,6 +211,11 @@ def _drive(folder: Path) -> None:
     (folder / "drive").write_text(drive_text(SsdConfig.of(PRESETS["behemoth"])), encoding="utf-8")
 
 
+def _sheets(folder: Path) -> None:
+    for name in ("micron-9550", "samsung-pm9a3"):
+        (folder / name).write_bytes((SHEETS / f"{name}.toml").read_bytes())
+
+
 READERS = (
     Reader("configuration", ".toml", load_config, _configurations, _TEXT),
     Reader("info --config", ".toml", _command("info", "--write", "--config"), _configurations, _TEXT),
@@ -220,6 +227,7 @@ READERS = (
     Reader("trace", ".log", load_trace, _traces, _TEXT),
     Reader("trace show", ".log", _command("trace", "show"), _traces, _TEXT),
     Reader("drive", ".toml", load_drive, _drive, _TEXT),
+    Reader("data sheet", ".toml", load_sheet, _sheets, _TEXT),
     Reader("mqsim drive", ".xml", import_drive, _xml(DEVICE), _XML),
     Reader("mqsim workload", ".xml", import_workload, _xml(WORKLOAD), _XML),
     Reader("sequence", ".json", load_sequence, _sequences, _JSON),

@@ -47,7 +47,7 @@ def drive_file(tmp_path):
         path = tmp_path / "ssdconfig.xml"
         path.write_text(
             '<?xml version="1.0" encoding="us-ascii"?>\n<Execution_Parameter_Set><Host_Parameter_Set>'
-            "<PCIe_Lane_Count>4</PCIe_Lane_Count></Host_Parameter_Set><Device_Parameter_Set>"
+            "<PCIe_Lane_Bandwidth>0.8</PCIe_Lane_Bandwidth><PCIe_Lane_Count>4</PCIe_Lane_Count></Host_Parameter_Set><Device_Parameter_Set>"
             f"{leaves(device)}<Flash_Parameter_Set>{leaves(flash)}</Flash_Parameter_Set>"
             "</Device_Parameter_Set></Execution_Parameter_Set>",
             encoding="utf-8",
@@ -81,7 +81,8 @@ def test_a_drive(drive_file):
     assert config.over_provisioning == pytest.approx(0.25)  # a fifth of all pages is a fourth of the others
     assert (config.gc_start, config.gc_critical, config.buffer_bytes) == (5, 1, 16 << 20)
     rows = {row.name: row.meaning for row in imported.rows}
-    assert set(rows) == {*DEVICE, *FLASH, "PCIe_Lane_Count"}
+    assert set(rows) == {*DEVICE, *FLASH, "PCIe_Lane_Bandwidth", "PCIe_Lane_Count"}
+    assert config.link_ns == 1280 and rows["PCIe_Lane_Count"].startswith("link_ns = 1280")
     assert rows["CMT_Capacity"] == "no counterpart: the table of addresses is whole, in SRAM"
     assert rows["Future_Knob"] == "no counterpart: not known"
     assert rows["Overprovisioning_Ratio"] == "over_provisioning = 0.2500 of the logical pages"

@@ -35,7 +35,7 @@ from flashtrain.spec import ConfigError, FmsConfig
 from flashtrain.spec.streams import SINGLE_NODE
 from flashtrain.ssd import SsdConfig
 from flashtrain.ssd.config import DRIVES_OF_DEVICE, least_over_provisioning
-from flashtrain.ssd.drive_file import load_drive
+from flashtrain.ssd.fit import drive_named
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
@@ -73,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sweep", metavar="OPTION=VALUES", help="FIRST..LAST, doubled, or VALUE,VALUE,...")
     parser.add_argument(
         "--drive", default=FMS, metavar="KIND",
-        help="fms: the flash memory system; ssd: conventional SSDs of the same parts; or a file of one drive"
-        " (default: fms)",
+        help="fms: the flash memory system; ssd: conventional SSDs of the same parts; a file of one drive,"
+        " or a data sheet (`flashtrain ssd bench --help`) (default: fms)",
     )  # fmt: skip
     parser.add_argument(
         "--count", type=int, choices=(1, DRIVES_OF_DEVICE), default=DRIVES_OF_DEVICE, metavar="N",
@@ -159,7 +159,7 @@ class _SsdBench:
             share = max(SsdConfig.over_provisioning, ceil(1000 * least) / 1000)
             self._config = SsdConfig.of(config, options.count, over_provisioning=share)
         else:
-            self._config = replace(load_drive(Path(options.drive)), drives=options.count)
+            self._config = replace(drive_named(options.drive), drives=options.count)
         self.name = f"{options.count} of {self._config.name}"
         self.document = {"configuration": self._config.name, "drives": options.count}
         self.trace = RunTrace(TraceRequest())

@@ -18,9 +18,12 @@ from flashtrain.ssd.bench import (
 )
 from flashtrain.ssd.commands import commands_of
 from flashtrain.ssd.config import DRIVES_OF_DEVICE
-from flashtrain.ssd.drive_file import drive_text, load_drive
+from flashtrain.ssd.drive_file import drive_text
 from flashtrain.ssd.fill import Fill, fill_for
+from flashtrain.ssd.fit import Point, drive_named, fitted, points
 from flashtrain.ssd.mqsim import Row, import_drive, import_workload, job_text
+from flashtrain.ssd.pcie import PcieLink
+from flashtrain.ssd.sheet import SHEETS, DataSheet, sheet_named
 from flashtrain.traces import Operation
 from flashtrain.writing import write_text
 
@@ -30,6 +33,7 @@ from .outputs import output_folder
 from .trace import add_trace, trace_of
 
 GB = 1e9
+ALL = "all"
 COUNTS = (1, DRIVES_OF_DEVICE)
 COMMANDS, QUICK_COMMANDS = 2000, 100
 
@@ -57,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     bench = actions.add_parser("bench", help="bandwidths beside their bounds, and write amplification")
     bench.add_argument("--quick", action="store_true", help="less data")
+    bench.add_argument(
+        "--sheet", metavar="NAME",
+        help="published values beside those of the drive that is fitted to them: of a data sheet"
+        f" ({', '.join(SHEETS)}), of one in a TOML file, or all",
+    )  # fmt: skip
     _add_drive(bench)
     bench.set_defaults(action=_bench)
 
@@ -80,8 +89,9 @@ def _add_drive(parser: argparse.ArgumentParser) -> None:
         help=f"physical pages beyond the logical ones (default: {SsdConfig.over_provisioning})",
     )  # fmt: skip
     parser.add_argument(
-        "--drive", type=Path, metavar="FILE",
-        help="a drive in a TOML file, as `ssd import` writes it, in the place of parts of a preset",
+        "--drive", metavar="FILE",
+        help="a drive in a TOML file, as `ssd import` writes it, or the name of a data sheet, in the place of"
+        " parts of a preset",
     )  # fmt: skip
     add_configuration(parser, default="behemoth")
     add_json(parser)
@@ -93,7 +103,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _drives(options: argparse.Namespace, count: int) -> SsdConfig:
     if options.drive is not None:
-        return replace(load_drive(options.drive), drives=count)
+        return replace(drive_named(options.drive), drives=count)
     return SsdConfig.of(
         configuration(options), count,
         firmware_cores=options.cores, over_provisioning=options.over_provisioning,
@@ -150,6 +160,8 @@ def _latency_lines(run_of: SsdRun) -> list[str]:
 
 
 def _bench(options: argparse.Namespace, console: Console) -> int:
+    if options.sheet is not None:
+        return _bench_sheets(options.sheet, console)
     commands = QUICK_COMMANDS if options.quick else COMMANDS
     rows: list[BandwidthRow] = []
     for count in COUNTS:
@@ -165,6 +177,48 @@ def _bench(options: argparse.Namespace, console: Console) -> int:
         _document(row) | {"tolerance": row.tolerance} for row in factors
     ]})  # fmt: skip
     return int(not all(row.met for row in (*rows, *factors)))
+
+
+def _bench_sheets(name: str, console: Console) -> int:
+    met, documents = True, {}
+    for sheet in [sheet_named(each) for each in (SHEETS if name == ALL else (name,))]:
+        console.step(sheet.name)
+        found = list(points(sheet))
+        console.say(f"{_sheet_text(sheet)}\n\n{_points_table(found)}\n")
+        documents[sheet.name] = [
+            asdict(point) | {"residual": point.residual, "tolerance": point.tolerance, "met": point.met}
+            for point in found
+        ]
+        met = met and all(point.met for point in found)
+    console.document({"sheets": documents})
+    return int(not met)
+
+
+def _sheet_text(sheet: DataSheet) -> str:
+    config = fitted(sheet)
+    g, t = config.geometry, config.timing
+    bound = PcieLink(sheet.link.generation, sheet.link.lanes).bytes_per_second / GB
+    return (
+        f"{sheet.model}, {sheet.link}: {bound:.2f} GB/s one way in packets of 256 bytes\n"
+        f"fitted: {g.channels * g.dies} planes, tR {t.tr.ns / 1e3:.1f} us,"
+        f" tPROG {t.tprog.ns / 1e3:.0f} us, {config.over_provisioning:.1%} over-provisioning"
+    )
+
+
+def _points_table(found: list[Point]) -> str:
+    sources = list(dict.fromkeys(point.source for point in found))
+    rows = table(
+        ("point", "published", "model", "residual", "allowed", "source"),
+        [
+            (
+                point.key, f"{point.published:,.7g}", f"{point.model:,.7g}",
+                f"{point.residual:+.2%}" + ("" if point.met else ": too much"), f"{point.tolerance:.0%}",
+                f"[{sources.index(point.source) + 1}]",
+            )
+            for point in found
+        ],
+    )  # fmt: skip
+    return "\n".join([rows, *(f"[{number}] {source}" for number, source in enumerate(sources, 1))])
 
 
 def _import(options: argparse.Namespace, console: Console) -> int:
@@ -247,6 +301,7 @@ COMMAND = Command(
     examples="""\
   flashtrain ssd bench
   flashtrain ssd bench --quick --cores 4 --json
+  flashtrain ssd bench --sheet micron-9550
   flashtrain ssd replay mlp.log
   flashtrain ssd replay disk.txt --format blktrace --count 4 --fill all
   flashtrain ssd import ssdconfig.xml --workload workload.xml --output build/mqsim

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from flashtrain.perf.step_bounds import PlaceBound, host_memory_rate, step_bounds
 from flashtrain.perf.update_case import Case
-from flashtrain.perf.update_places import HostLink, pcie_bytes_per_second
+from flashtrain.perf.update_places import HostLink
 from flashtrain.spec.limits import integer
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.sweep.limits import Options, Value, choice, members, number
@@ -24,7 +24,7 @@ class StepOptions(Options):
     copy: CopyFormat = choice(members(CopyFormat), "none", "format of the copies of the new weights")
     parameters: int = integer(1, 10**15, "", "parameters of the step", 10**9)
     link_gbs: float = number(
-        0.001, 10_000, "GB/s", "link to the host, each way", pcie_bytes_per_second(8e9, 4) / GIGA
+        0.001, 10_000, "GB/s", "link to the host, each way", HostLink.bytes_per_second / GIGA
     )
     host_gbs: float = number(0.001, 1e6, "GB/s", "memory bandwidth of the host's step", 20)
 

@@ -21,12 +21,12 @@ from flashtrain.checkpoint.systems import (
     job_of,
 )
 from flashtrain.figures.parts import Assumption, Values
-from flashtrain.perf.update_places import pcie_bytes_per_second
 from flashtrain.platform.models import append_bound, read_bound
 from flashtrain.spec import preset
+from flashtrain.ssd.pcie import PcieLink
 
 GB, MB = 1e9, 1e6
-PCIE = round(pcie_bytes_per_second(16e9, 16) / GB, 1)
+PCIE = round(PcieLink(4, 16).bytes_per_second / GB, 1)
 
 TRAINING = (
     Assumption("tflops", 35.6, 17.8, 71.2, "TFLOP/s", "peak of an RTX 3090 in FP32, data sheet"),

@@ -15,22 +15,7 @@ from flashtrain.numerics import Constants, update
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
 from flashtrain.spec.update import WORD_BYTES, Tile
-
-PCIE_PAYLOAD, PCIE_OVERHEAD = 256, 24
-"""Bytes of a packet of PCI Express: its data, and all else.
-
-The payload is an assumption: the most that usual hosts allow. Header with a 64-bit address (16), framing with
-the sequence number (4) and LCRC (4): PCI Express Base Specification 3.0.
-"""
-
-
-def pcie_bytes_per_second(transfers_per_second: float, lanes: int) -> float:
-    """Data each way over PCI Express 3.0 or later: 128 of 130 bits, and the share of the payload in packets.
-
-    Acknowledgements and flow control are left out, which favours the host.
-    """
-    share = PCIE_PAYLOAD / (PCIE_PAYLOAD + PCIE_OVERHEAD)
-    return lanes * transfers_per_second / 8 * 128 / 130 * share
+from flashtrain.ssd.pcie import PcieLink
 
 
 @dataclass(frozen=True)
@@ -107,13 +92,14 @@ class SerialResource:
 class HostLink(Place):
     """The way to the host: bytes per second each way, latency, and how fast the host updates.
 
-    Assumptions: OptimStore's link is PCIe 3.0 x4; the host moves 28 bytes per parameter at 20 GB/s of memory
+    Assumptions: OptimStore's link is PCIe 3.0 x4, and its acknowledgements take no time, which favours the
+    host; the host moves 28 bytes per parameter at 20 GB/s of memory
     bandwidth.
     """
 
     optimstore = 2.8
     assumption = "assumption: its link is PCIe 3.0 x4"
-    bytes_per_second: float = pcie_bytes_per_second(8e9, 4)
+    bytes_per_second: float = PcieLink(3, 4).bytes_per_second
     latency_seconds: float = 1e-6
     parameters_per_second: float = 20e9 / 28
     name: str = "a link"
@@ -165,5 +151,5 @@ class HostStep:
 
 PCIE_3_X4 = HostLink(name="PCIe 3.0 x4")
 """3.60 GB/s."""
-PCIE_4_X4 = HostLink(pcie_bytes_per_second(16e9, 4), name="PCIe 4.0 x4")
+PCIE_4_X4 = HostLink(PcieLink(4, 4).bytes_per_second, name="PCIe 4.0 x4")
 """7.20 GB/s."""

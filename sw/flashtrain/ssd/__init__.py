@@ -2,6 +2,9 @@
 
 config.py    its parameters
 kernel.py    the simulation, in C++ (`kernel/`)
+pcie.py      links to the host: what their framing leaves for data
+sheet.py     data sheets with their sources (`sheets/`)
+fit.py       drives fitted to a data sheet, and the residuals
 array.py     drives that take commands
 commands.py  block traces as commands
 fill.py      what the drives hold before a trace

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from flashtrain.spec.timing import ns
 from flashtrain.traces import Operation
@@ -100,9 +101,10 @@ def bandwidths(config: SsdConfig, commands: int) -> Iterator[BandwidthRow]:
 def _row(name: str, run: SsdRun, part_bytes: int) -> BandwidthRow:
     config, of = run.config, bounds(run.config, part_bytes)
     if run.commands["op"][0] == Operation.WRITE:
-        limits = {"firmware": of.firmware, "arrays": of.programs, "buses": of.buses}
+        limits = {"firmware": of.firmware, "arrays": of.programs, "buses": of.buses, "link": of.link}
     else:
-        limits = {"commands": of.commands, "arrays": of.senses, "buses": of.buses}
+        limits = {"commands": of.commands, "arrays": of.senses, "buses": of.buses, "link": of.link}
+    limits = {name: limit for name, limit in limits.items() if isfinite(limit)}
     part = min(limits, key=lambda name: limits[name])
     value = int(run.commands["count"].sum()) * config.geometry.page_bytes / run.seconds
     return BandwidthRow(name, config.drives, config.firmware_cores, value, limits[part], part, limits)

@@ -14,6 +14,7 @@ class SsdBounds:
     - senses: every die senses all its planes all the time.
     - buses: data and spare bytes cross every bus all the time, and nothing else.
     - commands: of reads; the controllers take commands all the time.
+    - link: each way; pages cross the links to the host all the time.
     """
 
     firmware: float
@@ -21,14 +22,15 @@ class SsdBounds:
     senses: float
     buses: float
     commands: float
+    link: float
 
     @property
     def write(self) -> float:
-        return min(self.firmware, self.programs, self.buses)
+        return min(self.firmware, self.programs, self.buses, self.link)
 
     @property
     def read(self) -> float:
-        return min(self.senses, self.buses, self.commands)
+        return min(self.senses, self.buses, self.commands, self.link)
 
 
 def bounds(config: SsdConfig, read_bytes: int) -> SsdBounds:
@@ -48,4 +50,5 @@ def bounds(config: SsdConfig, read_bytes: int) -> SsdBounds:
         senses=per(t.cycles("tr"), dies * g.page_set_bytes),
         buses=config.drives * g.channels * t.bytes_per_second * g.page_bytes / config.bus_page_bytes,
         commands=per(config.cycles(config.read_ns), config.drives * read_bytes),
+        link=per(config.firmware_cycles(config.link_ns), config.drives * g.page_bytes),
     )

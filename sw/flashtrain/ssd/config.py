@@ -42,6 +42,7 @@ class SsdConfig:
         0, 1_000_000, "ns", "firmware's time for each 4 KiB that the collector moves", 1450
     )
     read_ns: int = integer(0, 1_000_000, "ns", "controller's time for each read command", 1930)
+    link_ns: int = integer(0, 1_000_000, "ns", "host link's time for each 4 KiB, each way; 0: no link", 0)
     firmware_cores: int = integer(1, 64, "", "cores of the firmware; 1 is serial firmware", 1)
     buffer_bytes: int = integer(1, 1 << 30, "bytes", "SRAM for I/O and garbage collection", 8 << 20)
     gc_superpages: int = integer(2, 64, "superpages", "share of the buffer for garbage collection", 2)

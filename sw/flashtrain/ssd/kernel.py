@@ -89,6 +89,7 @@ def parameters(config: SsdConfig) -> dict[str, int]:
         "gc_buffer": config.gc_superpages * g.superpage,
         "cores": config.firmware_cores, "write_time": config.firmware_cycles(config.write_ns),
         "move_time": config.firmware_cycles(config.move_ns), "read_time": config.cycles(config.read_ns),
+        "link": config.firmware_cycles(config.link_ns),
         "suspend": int(config.suspended_reads),
         "sense_command": command_cycles(config, BusOp.READ_MORE),
         "erase_command": command_cycles(config, BusOp.ERASE_MORE),

@@ -13,15 +13,14 @@ from flashtrain.reading import InputError, read_xml
 from flashtrain.spec import ConfigError, Geometry, NandTiming
 from flashtrain.spec.timing import ns
 
-from .config import SsdConfig
+from .config import FIRMWARE_PAGE_BYTES, SsdConfig
 
 SECTOR_BYTES = 512
 _LEVELS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 _SUSPENSIONS = {"NONE": False, "ERASE": True, "PROGRAM": True, "PROGRAM_ERASE": True}
 _NO_COUNTERPART = {
-    "the host link, which the model has not":
-        "PCIe_Lane_Bandwidth PCIe_Lane_Count SATA_Processing_Delay  HostInterface_Type IO_Queue_Depth "
-        "Queue_Fetch_Size",
+    "the host link has bytes, and neither queues nor delays":
+        "SATA_Processing_Delay  HostInterface_Type IO_Queue_Depth Queue_Fetch_Size",
     "the drive's DRAM: the buffer is SRAM":
         "Caching_Mechanism Data_Cache_Sharing_Mode  Data_Cache_DRAM_Row_Size Data_Cache_DRAM_Data_Rate "
         "Data_Cache_DRAM_Data_Busrt_Size Data_Cache_DRAM_tRCD Data_Cache_DRAM_tCL  Data_Cache_DRAM_tRP",
@@ -141,6 +140,9 @@ def import_drive(path: Path) -> ImportedDrive:
     starts, critical = (
         round(p.number(f"GC_{name}_Threshold", 0) * geometry["blocks"]) for name in ("Exec", "Hard")
     )
+    # GB/s of a lane, times lanes. Without them the drive has no link.
+    link_gb = p.number("PCIe_Lane_Bandwidth", 0) * p.number("PCIe_Lane_Count", 0)
+    link = round(FIRMWARE_PAGE_BYTES / link_gb) if link_gb else 0
     suspends = p.text("CMD_Suspension_Support", _SUSPENSIONS, "NONE")
     try:
         config = SsdConfig(
@@ -154,6 +156,7 @@ def import_drive(path: Path) -> ImportedDrive:
             write_ns=0,
             move_ns=0,
             read_ns=0,
+            link_ns=link,
             buffer_bytes=p.whole("Data_Cache_Capacity"),
             gc_start=max(2, starts),
             gc_critical=max(1, critical),
@@ -180,6 +183,7 @@ def import_drive(path: Path) -> ImportedDrive:
     )
     p.used(f"gc_start = {config.gc_start} superblocks", "GC_Exec_Threshold")
     p.used(f"gc_critical = {config.gc_critical} superblocks", "GC_Hard_Threshold")
+    p.used(f"link_ns = {link}, of both together", "PCIe_Lane_Bandwidth", "PCIe_Lane_Count")
     p.used("buffer_bytes", "Data_Cache_Capacity")
     p.used("suspended_reads, of programs and erases alike", "CMD_Suspension_Support")
     p.used(f"no counterpart: tsusp and tres are {config.timing.tsusp.ns:g} ns", "Suspend_Erase_Time",

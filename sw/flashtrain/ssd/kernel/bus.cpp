@@ -168,7 +168,7 @@ void Simulation::end_use(uint32_t number) {
         }
         uint32_t drive = drive_of(index);
         if (read.by == Reader::HOST) {
-            host_page_done(drive, read.command);
+            send_page(drive, read.command);
         } else if (read.by == Reader::COLLECTOR) {
             drives[drive].moved.push_back(read.page);
             pump(drive);

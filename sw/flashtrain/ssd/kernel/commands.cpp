@@ -66,6 +66,7 @@ void Simulation::handle(const Event &event) {
     case Kind::SENSED: sensed(event.where); break;
     case Kind::ARRAY: array_event(event.where); break;
     case Kind::WAKE: kick(event.where); break;
+    case Kind::SENT: host_page_done(event.where, event.command); break;
     }
 }
 
@@ -147,7 +148,7 @@ void Simulation::issue(uint32_t number) {
     drive.reads.pop_front();
     for (int64_t page = part.next; page < part.next + part.left; page++) {
         int64_t at = drive.ftl.find(page);
-        if (at < 0 || !read_page(number, at, part.command, Reader::HOST)) host_page_done(number, part.command);
+        if (at < 0 || !read_page(number, at, part.command, Reader::HOST)) send_page(number, part.command);
     }
     kick_readers();
 }
@@ -169,6 +170,14 @@ bool Simulation::read_page(uint32_t number, int64_t at, uint32_t command, Reader
 void Simulation::kick_readers() {
     for (uint32_t channel : readers) kick(channel);
     readers.clear();
+}
+
+// A page that was read goes to the host.
+void Simulation::send_page(uint32_t number, uint32_t command) {
+    if (!p.link) return host_page_done(number, command);
+    Drive &drive = drives[number];
+    drive.out_free = std::max(now, drive.out_free) + p.link;
+    push(drive.out_free, Kind::SENT, number, 0, command);
 }
 
 void Simulation::host_page_done(uint32_t number, uint32_t command) {

@@ -24,7 +24,8 @@ bool Simulation::start_host_page(uint32_t number) {
     drive.cores--;
     counts[WRITTEN]++;
     counts[FIRMWARE_BUSY] += p.write_time;
-    push(now + p.write_time, Kind::FIRMWARE, number, at, part.command);
+    if (p.link) drive.in_free = std::max(now, drive.in_free) + p.link;
+    push(std::max(now, drive.in_free) + p.write_time, Kind::FIRMWARE, number, at, part.command);
     if (!--part.left) drive.writes.pop_front();
     return true;
 }

@@ -9,6 +9,7 @@
     X(gc_start) X(gc_critical)                      /* free superblocks */                      \
     X(buffer) X(gc_buffer)                          /* pages of SRAM */                         \
     X(cores) X(write_time) X(move_time) X(read_time) /* firmware */                             \
+    X(link)                                         /* a page on the host link, each way */     \
     X(suspend)                                      /* 1: reads suspend programs and erases */  \
     X(sense_command) X(erase_command) X(select) X(address) X(confirm) X(status) X(data)         \
     X(tccs) X(tadl) X(tdbsy) X(tchz) X(trhw)        /* bus */                                   \

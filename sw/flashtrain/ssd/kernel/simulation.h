@@ -15,7 +15,7 @@ struct Command {
     int64_t begun, done;        // results
 };
 
-enum class Kind : uint8_t { ARRIVE, ISSUE, FIRMWARE, BUS, SENSED, ARRAY, WAKE };
+enum class Kind : uint8_t { ARRIVE, ISSUE, FIRMWARE, BUS, SENSED, ARRAY, WAKE, SENT };
 
 struct Event {
     int64_t time;
@@ -52,6 +52,7 @@ struct Drive {
     bool settled = true;             // since writes in no time
     int64_t cores;                   // idle
     int64_t read_free = 0;           // when the controller takes the next read command
+    int64_t in_free = 0, out_free = 0; // when the host link takes the next page, each way
     int64_t host_pages = 0;          // of the host's commands, not done
     int64_t buffered = 0, moving = 0; // pages in SRAM of host and collector
     std::deque<Part> reads, writes;
@@ -89,6 +90,7 @@ private:
     void issue(uint32_t drive);
     bool read_page(uint32_t drive, int64_t at, uint32_t command, Reader by);
     void kick_readers();
+    void send_page(uint32_t drive, uint32_t command);
     void host_page_done(uint32_t drive, uint32_t command);
     void finish_part(uint32_t command);
     void note_host_end() { counts[HOST_END] = now, counts[MOVED_BY_HOST_END] = counts[MOVED]; }
