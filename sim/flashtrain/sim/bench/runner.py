@@ -73,6 +73,16 @@ _RUNTIME = {"verilated": "-O3", "verilated_dpi": "-Og", "verilated_vpi": "-Og", 
 """What a makefile of a bench would compile for each anew. Other models need what is at -O3, too."""
 
 
+_ENTRIES = (
+    "cocotb_tools._coverage:start_cocotb_library_coverage",
+    "flashtrain.sim.bench.shortcuts:take",
+    "cocotb.logging:_configure",
+    "cocotb._init:init_package_from_simulation",
+    "cocotb.regression:_run_regression",
+)
+"""What cocotb calls at its start: what it would call by itself, and `take`."""
+
+
 class Simulator(Enum):
     """A simulator that benches run on. Icarus has X and is slow; Verilator is fast and has two states."""
 
@@ -178,6 +188,7 @@ def run_bench(
                 "COCOTB_REWRITE_ASSERTION_FILES": shlex.quote(str(bench.resolve().parent / "*")),
                 # And it would load all plugins of pytest, which it needs for its assertions alone.
                 "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+                "PYGPI_USERS": ",".join(_ENTRIES),
             },
             waves=waves,
             plusargs=[f"+dumpfile_path={run / 'dump.fst'}"],  # of Icarus; Verilator writes where it runs
