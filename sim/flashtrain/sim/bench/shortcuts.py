@@ -1,8 +1,9 @@
 """Shorter ways through cocotb, for what a bench does in each cycle.
 
-Two thirds of a simulation's time go to cocotb's Python. Its coroutines go on at an edge of the clock, and look
-at a pin. The functions on that way are written anew here, with the same results. They write no messages for
-debugging, and keep objects instead of making new ones. They save a quarter of a simulation's time.
+Two thirds of a simulation's time go to cocotb's Python. Its coroutines go on at an edge of the clock, and
+look at a pin. The functions on that way are written anew here, with the same results. They write no
+messages for debugging, and keep objects instead of making new ones. They save a quarter of a simulation's
+time.
 
 The runner has the simulator call `take` before cocotb starts. It does nothing while cocotb debugs.
 """
