@@ -2,11 +2,15 @@
 
 import argparse
 import time
+from collections.abc import Iterator, Sequence
 
 from flashtrain.figures.catalogue import FIGURES, figure_named
 from flashtrain.figures.errors import FigureError
+from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import Content
 from flashtrain.figures.write import write_figure
+from flashtrain.ssd.drive_array import MEASURED, array_named
+from flashtrain.ssd.sheet import SHEETS
 
 from .command import Command, add_json
 from .console import Console
@@ -24,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes",
         help="another value of an assumption; may come several times",
     )  # fmt: skip
+    parser.add_argument(
+        "--storage", metavar="NAME:DRIVES",
+        help="drives in the place of the storage that a figure compares with, 4 without a number: of a data"
+        f" sheet ({', '.join(SHEETS)}), or as they were measured ({', '.join(MEASURED)})",
+    )  # fmt: skip
     add_json(parser)
 
 
@@ -37,15 +46,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.name == ALL and changes:
         raise FigureError("--set with all figures; expected the name of one")
     chosen = list(FIGURES.values()) if options.name == ALL else [figure_named(options.name)]
+    if options.storage is not None:
+        chosen = list(_on_drives(chosen, options, console))
     written = {}
     for figure in chosen:
         console.progress(figure.name)
         started = time.monotonic()
         content = write_figure(figure, options.out, changes)
         seconds = time.monotonic() - started
-        console.say(f"{options.out / figure.name}.md, {seconds:.1f} s\n" + "\n".join(_lines(content)))
+        console.say(f"{options.out / figure.file_name}.md, {seconds:.1f} s\n" + "\n".join(_lines(content)))
         written[figure.name] = {
-            "page": f"{options.out / figure.name}.md",
+            "page": f"{options.out / figure.file_name}.md",
+            "verdict": content.verdict,
             "wall_seconds": seconds,
             "comparisons": {
                 c.what: {"ours": c.ours, "published": c.published, "reached": c.reached}
@@ -56,6 +68,20 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
+def _on_drives(
+    figures: Sequence[PublishedFigure], options: argparse.Namespace, console: Console
+) -> Iterator[PublishedFigure]:
+    """The figures with drives; of all figures, those that need no more than is known of the drives."""
+    array = array_named(options.storage)
+    for figure in figures:
+        try:
+            yield figure.on(array)
+        except FigureError as error:
+            if options.name != ALL:
+                raise
+            console.say(f"left out: {error}")
+
+
 def _lines(content: Content) -> list[str]:
     lines = []
     for c in content.comparisons:
@@ -64,7 +90,7 @@ def _lines(content: Content) -> list[str]:
             state = "reached" if c.reached else "not reached"
             published = f"published {c.published:.4g}, {c.difference:+.1%}, {state}"
         lines.append(f"  {c.ours:8.4g} {c.unit:6} {c.what}: {published}")
-    return lines
+    return [*lines, f"  {content.verdict}"] if content.verdict else lines
 
 
 def _change(text: str) -> tuple[str, float]:
@@ -81,6 +107,7 @@ COMMAND = Command(
   flashtrain figure
   flashtrain figure behemoth-throughput
   flashtrain figure behemoth-throughput --set weight_nodes=2 --out figures
+  flashtrain figure behemoth-throughput --storage micron-9650:4
   flashtrain figure all
 """,
     add_arguments=add_arguments,

@@ -1,6 +1,9 @@
 """The endurance of Behemoth's flash: years of training, with the retention that activations need."""
 
+from collections.abc import Mapping
+
 from flashtrain.figures.behemoth_runs import SHARED, Runs
+from flashtrain.figures.drives import RATES, has_drives
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import (
     BEHEMOTH,
@@ -23,6 +26,7 @@ WORKLOAD = "gpt 1x2"
 """Of the headline: its rate of appends is that of all rows of GPT, within a few per cent."""
 LIFESPAN = "gpt 2x4"
 """The workload of the published lifespan: 34.21 PFLOP at 840 TFLOP/s take 40.7 s."""
+WRITTEN = "drives_written_pb"
 CYCLES = Assumption(
     "pe_cycles", 2e6, 2e5, 2e6, "cycles",
     "40 times 50,000 (slides: at least 40 times); the example of the same slide is 200,000",
@@ -35,17 +39,18 @@ class BehemothEndurance(PublishedFigure):
     name = "behemoth-endurance"
     title = "Endurance of Behemoth's flash"
     headline_name = f"years of an activation node with {WORKLOAD}"
+    drives_headline_name = f"years of an activation node with {WORKLOAD} on the drives"
     assumptions = (CYCLES, DUTY, WAF, *SHARED)
+    drives = {**RATES, WRITTEN: (WRITTEN, 1.0)}
 
     def headline(self, values: Values) -> float:
-        return _years(values, _write_rate(Runs(values).run(WORKLOAD, "fms")), values["pe_cycles"])
+        return _years(values, _write_rate(_run(values, WORKLOAD)))
 
     def content(self, values: Values) -> Content:
-        runs = {name: Runs(values).run(name, "fms") for name in WORKLOADS}
+        runs = {name: _run(values, name) for name in WORKLOADS}
         rates = {name: _write_rate(report) for name, report in runs.items()}
-        years = {name: _years(values, rate, values["pe_cycles"]) for name, rate in rates.items()}
+        years = {name: _years(values, rate) for name, rate in rates.items()}
         least = min(years, key=years.__getitem__)
-        cycles = tuple(retention.endurance for retention in reversed(Retention))
         return Content(
             comparisons=(
                 Comparison(
@@ -67,25 +72,13 @@ class BehemothEndurance(PublishedFigure):
                     why="ours lasts as long as an iteration, which stalls of the storage make longer",
                 ),
             ),
-            charts=(
-                Chart(
-                    "Years over the P/E cycles of the cells",
-                    "years",
-                    tuple(
-                        Series(name, cycles, tuple(_years(values, rates[name], float(c)) for c in cycles))
-                        for name in ("gpt 1x1", "gpt 2x4", "t5 1x1", "t5 2x4")
-                    ),
-                    "P/E cycles: data last years, days, minutes",
-                    levels={"published, five years": 5},
-                    log_y=True,
-                ),
-            ),
+            charts=(_of_drives(years) if has_drives(values) else _over_cycles(values, rates),),
             tables=(
                 Table(
-                    "Activation nodes with an FMS",
-                    ("workload", "GB/s appended, mean", "years", "cycles for five years"),
+                    "Activation nodes with drives" if has_drives(values) else "Activation nodes with an FMS",
+                    ("workload", "GB/s appended, mean", "years", f"{_unit(values)} for five years"),
                     tuple(
-                        (name, rates[name] / 1e9, years[name], values["pe_cycles"] * 5 / years[name])
+                        (name, rates[name] / 1e9, years[name], _endurance(values) * 5 / years[name])
                         for name in WORKLOADS
                     ),
                 ),
@@ -97,15 +90,59 @@ class BehemothEndurance(PublishedFigure):
         )
 
 
+def _run(values: Values, workload: str) -> IterationReport:
+    return Runs(values).run(workload, "ssd" if has_drives(values) else "fms")
+
+
 def _write_rate(report: IterationReport) -> float:
     """Bytes per second that an activation node appends, over the whole iteration."""
     return report.timeline.bytes("storage append") / report.seconds
 
 
-def _years(values: Values, rate: float, cycles: float) -> float:
-    """Until each block of the FMS has had so many cycles."""
-    capacity = preset("behemoth").geometry.capacity_bytes
-    return capacity * cycles / (rate * values["waf"] * values["duty"]) / YEAR
+def _years(values: Values, rate: float, cycles: float | None = None) -> float:
+    """Until each block of the FMS has had so many cycles, or those of the assumption.
+
+    Of drives: until the host has written what they endure, whatever their own amplification is.
+    """
+    if has_drives(values):
+        written = values[WRITTEN] * 1e15
+    else:
+        written = preset("behemoth").geometry.capacity_bytes * (cycles or values["pe_cycles"]) / values["waf"]
+    return written / (rate * values["duty"]) / YEAR
+
+
+def _unit(values: Values) -> str:
+    return "PB written" if has_drives(values) else "cycles"
+
+
+def _endurance(values: Values) -> float:
+    """In that unit."""
+    return values[WRITTEN if has_drives(values) else "pe_cycles"]
+
+
+def _over_cycles(values: Values, rates: Mapping[str, float]) -> Chart:
+    cycles = tuple(retention.endurance for retention in reversed(Retention))
+    return Chart(
+        "Years over the P/E cycles of the cells",
+        "years",
+        tuple(
+            Series(name, cycles, tuple(_years(values, rates[name], float(c)) for c in cycles))
+            for name in ("gpt 1x1", "gpt 2x4", "t5 1x1", "t5 2x4")
+        ),
+        "P/E cycles: data last years, days, minutes",
+        levels={"published, five years": 5},
+        log_y=True,
+    )
+
+
+def _of_drives(years: Mapping[str, float]) -> Chart:
+    return Chart(
+        "Years until the drives have had the bytes that they endure",
+        "years",
+        (Series("drives", (), tuple(years.values())),),
+        categories=tuple(years),
+        levels={"published, five years": 5},
+    )
 
 
 def _lifespan(report: IterationReport) -> float:

@@ -1,5 +1,6 @@
 """Behemoth's memory cost against a platform with HBM."""
 
+from flashtrain.figures.drives import PRICE
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import BEHEMOTH, Assumption, Chart, Comparison, Content, Series, Table, Values
 
@@ -10,6 +11,7 @@ class BehemothMemoryCost(PublishedFigure):
     name = "behemoth-memory-cost"
     title = "Memory cost of Behemoth"
     headline_name = "cost of HBM over that of flash and DRAM"
+    drives = {"nand_gb": ("drives_tb", 1000.0), "nand_price": (PRICE.name, 1.0)}
     assumptions = (
         Assumption("hbm_gb", 256, 128, 512, "GB", "of equal throughput; not published: eight chips of 32 GB"),
         Assumption("nand_gb", 2000, 1000, 4000, "GB", "FMS of the slides"),
@@ -20,12 +22,12 @@ class BehemothMemoryCost(PublishedFigure):
     )
 
     def headline(self, values: Values) -> float:
-        v = values
-        return v["hbm_gb"] * v["hbm_price"] / (v["nand_gb"] * v["nand_price"] + v["ddr_gb"] * v["ddr_price"])
+        costs = _costs(values)
+        return costs["hbm"] / (costs["nand"] + costs["ddr"])
 
     def content(self, values: Values) -> Content:
         v = values
-        costs = {name: v[f"{name}_gb"] * v[f"{name}_price"] for name in ("hbm", "nand", "ddr")}
+        costs = _costs(values)
         sizes = tuple(float(gb) for gb in range(64, 577, 64))
         return Content(
             comparisons=(
@@ -59,3 +61,8 @@ class BehemothMemoryCost(PublishedFigure):
                 " consistent with such a platform, and no more.",
             ),
         )
+
+
+def _costs(values: Values) -> dict[str, float]:
+    """Dollars, by memory."""
+    return {name: values[f"{name}_gb"] * values[f"{name}_price"] for name in ("hbm", "nand", "ddr")}

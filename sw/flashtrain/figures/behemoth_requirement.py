@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from flashtrain.figures.drives import RATES, drive_rates, has_drives
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import (
     BEHEMOTH,
@@ -29,6 +30,8 @@ class BehemothRequirement(PublishedFigure):
     name = "behemoth-requirement"
     title = "Bandwidth that Behemoth requires"
     headline_name = f"GB/s that the forward pass of {WORKLOAD} appends"
+    drives_headline_name = f"writes of the drives over what the forward pass of {WORKLOAD} appends"
+    drives = RATES
     assumptions = (
         Assumption("phi_gpt", GPT_PHI, 0.114, 0.129, "", "share of the activations that reaches the flash"),
         Assumption("phi_t5", T5_PHI, 0.038, 0.043, "", "the same for T5"),
@@ -39,7 +42,8 @@ class BehemothRequirement(PublishedFigure):
     )
 
     def headline(self, values: Values) -> float:
-        return _demand(values, WORKLOAD)
+        demand = _demand(values, WORKLOAD)
+        return drive_rates(values)[1] / 1e9 / demand if has_drives(values) else demand
 
     def content(self, values: Values) -> Content:
         device = _device(values, round(values["dies"]))
@@ -74,6 +78,7 @@ class BehemothRequirement(PublishedFigure):
                     f"{BEHEMOTH}: more than 50 GB/s",
                     Relation.AT_LEAST,
                 ),
+                *_of_drives(values),
             ),
             charts=(
                 Chart(
@@ -84,7 +89,11 @@ class BehemothRequirement(PublishedFigure):
                         Series("reads", DIES, tuple(read_bound(c) / 1e9 for c in limits.values())),
                     ),
                     "dies of a channel",
-                    levels={"published, 50 GB/s": 50, f"demand of {WORKLOAD}": demands[WORKLOAD]},
+                    levels={
+                        "published, 50 GB/s": 50,
+                        f"demand of {WORKLOAD}": demands[WORKLOAD],
+                        **{each.what: each.ours for each in _of_drives(values)},
+                    },
                 ),
             ),
             tables=(
@@ -96,6 +105,17 @@ class BehemothRequirement(PublishedFigure):
             ),
             notes=("Activations alone count; weights lie on other nodes.",),
         )
+
+
+def _of_drives(values: Values) -> list[Comparison]:
+    """Their bandwidths, if there are drives."""
+    if not has_drives(values):
+        return []
+    rates = drive_rates(values)
+    return [
+        Comparison(f"{way} of the drives", rate / 1e9, "GB/s")
+        for way, rate in zip(("reads", "writes"), rates, strict=True)
+    ]
 
 
 def _demand(values: Values, name: str) -> float:

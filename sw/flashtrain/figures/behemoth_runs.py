@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from flashtrain.figures.drives import drive_rates, has_drives
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.platform.fms import FmsModel
-from flashtrain.platform.models import IdealModel, SsdModel
+from flashtrain.platform.models import DriveModel, IdealModel, SsdModel
 from flashtrain.platform.nodes import BEHEMOTH_FLOPS, Node, Platform
 from flashtrain.platform.report import IterationReport, run_iteration
 from flashtrain.platform.storage import StorageModel
@@ -42,9 +43,11 @@ AMPLIFICATION = Assumption(
     "write_amplification", 1, 1, 2, "", "of the SSDs; whole tensors are overwritten in order"
 )
 
-SHARED = (
+PLATFORM = (
     PHI_GPT, PHI_T5, WEIGHT_NODES, ACTIVATION_NODES, TFLOPS, BUFFER, BUFFER_RATE, LINK, STATE,
-    SSD_APPEND, SSD_READ, CORES, COMMAND, AMPLIFICATION,
+)  # fmt: skip
+SHARED = (
+    *PLATFORM, SSD_APPEND, SSD_READ, CORES, COMMAND, AMPLIFICATION,
 )  # fmt: skip
 
 
@@ -69,6 +72,8 @@ class Runs:
         match name:
             case "fms":
                 return FmsModel()
+            case "ssd" if has_drives(v):
+                return DriveModel(*drive_rates(v))
             case "ssd":
                 return SsdModel(
                     array=SsdConfig.of(preset("behemoth"), firmware_cores=round(v["firmware_cores"])),
@@ -82,13 +87,17 @@ class Runs:
 
     def run(self, workload: str, storage: str) -> IterationReport:
         """An iteration of the workload of that name."""
+        return self.run_on(workload, self.storage(storage))
+
+    def run_on(self, workload: str, storage: StorageModel) -> IterationReport:
+        """The same with another storage in all nodes."""
         v = self.values
         node = Node(
             flops_per_second=v["tflops"] * 1e12,
             buffer_bytes=v["buffer_gb"] * 1e9,
             buffer_bytes_per_second=v["buffer_gb_per_s"] * 1e9,
             link_bytes_per_second=v["link_gb_per_s"] * 1e9,
-            storage=self.storage(storage),
+            storage=storage,
         )
         nodes = round(v["activation_nodes"])
         activation = replace(node, flops_per_second=node.flops_per_second / nodes)

@@ -1,6 +1,7 @@
 """Behemoth's training throughput: FMS, SSDs and ideal storage on the twelve workloads."""
 
 from flashtrain.figures.behemoth_runs import SHARED, STORAGES, Runs
+from flashtrain.figures.drives import RATES
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import BEHEMOTH, Chart, Comparison, Content, Relation, Series, Table, Values
 from flashtrain.platform.workloads import WORKLOADS
@@ -19,6 +20,7 @@ class BehemothThroughput(PublishedFigure):
     title = "Training throughput of Behemoth"
     headline_name = "largest throughput over SSDs, rows 1x2 of GPT and T5"
     assumptions = SHARED
+    drives = RATES
 
     def headline(self, values: Values) -> float:
         return max(Runs(values).speedup(workload) for workload in SWEPT)

@@ -7,6 +7,7 @@ from flashtrain.figures.behemoth_throughput import BehemothThroughput
 from flashtrain.figures.checkpoint_interval import CheckpointInterval
 from flashtrain.figures.checkpoint_memory import CheckpointMemory
 from flashtrain.figures.checkpoint_stall import CheckpointStall
+from flashtrain.figures.drives_2026 import Drives2026
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.flashneuron_batch import FlashNeuronBatch
@@ -36,6 +37,7 @@ FIGURES: dict[str, PublishedFigure] = {
         CheckpointStall(),
         CheckpointInterval(),
         CheckpointMemory(),
+        Drives2026(),
     )
 }
 

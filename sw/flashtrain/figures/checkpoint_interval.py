@@ -18,7 +18,7 @@ from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.checkpoint.systems import CheckpointSystem, PCcheck, PinAndCopy, PinState, TrainingJob
 from flashtrain.figures.checkpoint_pccheck import comparisons as pccheck_comparisons
 from flashtrain.figures.checkpoint_pccheck import table as pccheck_table
-from flashtrain.figures.checkpoint_platform import SYSTEMS, TRAINING, Machine
+from flashtrain.figures.checkpoint_platform import OF_DRIVES, SYSTEMS, TRAINING, Machine
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import Assumption, Chart, Comparison, Content, Series, Table, Values
 
@@ -47,6 +47,7 @@ class CheckpointInterval(PublishedFigure):
     name = "checkpoint-interval"
     title = "Intervals between checkpoints, lost work and goodput"
     headline_name = f"goodput of pins that are copied over PCcheck's, {MODEL}, each at its best interval"
+    drives = OF_DRIVES
     assumptions = (*FAILURES, *TRAINING, *SYSTEMS)
 
     def headline(self, values: Values) -> float:

@@ -18,7 +18,7 @@ from flashtrain.figures.checkpoint_memory_runs import (
     SWAP,
     Runs,
 )
-from flashtrain.figures.checkpoint_platform import GB
+from flashtrain.figures.checkpoint_platform import GB, OF_DRIVES
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import Chart, Comparison, Content, Series, SpanChart, SpanRow, Table, Values
 
@@ -40,6 +40,11 @@ class CheckpointMemory(PublishedFigure):
     title = "Memory freed by checkpoints"
     headline_name = "% that two jobs in the DRAM of little more than one are slower, poster's SSD, worst pair"
     assumptions = ASSUMPTIONS
+    drives_headline_name = (
+        "% that two jobs in the DRAM of little more than one are slower, drives, worst pair"
+    )
+    drives = {**OF_DRIVES, "ssd_fault_us": ("drives_read_us", 1.0), "ssd_gb": ("drives_tb", 1000.0)}
+    drives_optional = ("drives_read_us", "drives_tb")
 
     def headline(self, values: Values) -> float:
         return 100 * Runs(values).slowest(OURS, SSD)

@@ -65,6 +65,7 @@ ASSUMPTIONS = (
     Assumption("room", 1.1, 1.05, 1.5, "jobs", "DRAM that two jobs share; the aim is 1.1"),
     *(each for each in SYSTEMS if each.name in ("ssd_write_mb", "ssd_read_mb", "pcie_gb")),
     Assumption("ssd_fault_us", 120, 80, 200, "µs", "read of 4 KiB from it, alone; an assumption"),
+    Assumption("ssd_gb", 480, 240, 960, "GB", "capacity of the PM883; an assumption"),
     Assumption("ssd_waf", 2, 1, 4, "", "write amplification of the SSD; an assumption"),
     Assumption(
         "fms_fault_us", 15, 10, 40, "µs", "RTL: median of 9.4 µs beside appends; the rest is a host's"
@@ -89,8 +90,8 @@ class Runs:
         faulted = v["faults"] * PAGE_BYTES * 1e6
         if name == SSD:
             return BackingStore(
-                SSD, v["ssd_write_mb"] * MB, v["ssd_read_mb"] * MB, faulted / v["ssd_fault_us"], 480 * GB,
-                write_amplification=v["ssd_waf"],
+                SSD, v["ssd_write_mb"] * MB, v["ssd_read_mb"] * MB, faulted / v["ssd_fault_us"],
+                v["ssd_gb"] * GB, write_amplification=v["ssd_waf"],
             )  # fmt: skip
         config = preset(PRESET)
         return BackingStore(

@@ -20,6 +20,7 @@ from flashtrain.checkpoint.systems import (
     TrainingJob,
     job_of,
 )
+from flashtrain.figures.drives import DRIVES_READ, DRIVES_WRITE
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.platform.models import append_bound, read_bound
 from flashtrain.spec import preset
@@ -62,6 +63,9 @@ SYSTEMS = (
     ),
     Assumption("copy_share", 0.25, 0.05, 0.5, "", "of the link that a copy of a pin takes; an assumption"),
 )  # fmt: skip
+
+OF_DRIVES = {"ssd_write_mb": (DRIVES_WRITE, 1000.0), "ssd_read_mb": (DRIVES_READ, 1000.0)}
+"""What drives are in place of: see `PublishedFigure.drives`."""
 
 CONCURRENT = 4
 """Checkpoints that PCcheck writes at once, for VGG16 and BERT. They share the drive, and change no stall."""

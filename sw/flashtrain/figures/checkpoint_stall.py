@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.checkpoint.systems import AppendState, CheckpointSystem, PinAndCopy, PinState
-from flashtrain.figures.checkpoint_platform import SYSTEMS, TRAINING, Machine
+from flashtrain.figures.checkpoint_platform import OF_DRIVES, SYSTEMS, TRAINING, Machine
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import (
     CHECKPOINT_POSTER,
@@ -43,6 +43,8 @@ class CheckpointStall(PublishedFigure):
     name = "checkpoint-stall"
     title = "Checkpoint stall of nine models"
     headline_name = f"% of the time of {HEADLINE} that waits for files on the poster's drive"
+    drives_headline_name = f"% of the time of {HEADLINE} that waits for files on the drives"
+    drives = OF_DRIVES
     assumptions = (INTERVAL, *TRAINING, *SYSTEMS, *EPOCHS)
 
     def headline(self, values: Values) -> float:

@@ -1,5 +1,6 @@
 """FlashNeuron's batch sizes: the largest batch with a storage over that in memory alone."""
 
+from flashtrain.figures.drives import RATES
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.flashneuron_runs import (
     AS_FAST,
@@ -8,7 +9,6 @@ from flashtrain.figures.flashneuron_runs import (
     HEADLINE,
     NETWORKS,
     NOTES,
-    WAYS,
     WITHOUT,
     Runs,
 )
@@ -23,18 +23,19 @@ class FlashNeuronBatch(PublishedFigure):
     title = "Batch sizes with activations on flash"
     headline_name = f"largest batch that fits over that in memory alone, {HEADLINE}"
     assumptions = ASSUMPTIONS
+    drives = RATES
 
     def headline(self, values: Values) -> float:
         runs = Runs(values)
         alone = runs.most_in_memory(HEADLINE)
-        return runs.most(HEADLINE, FULL) / alone if alone else 0.0
+        return runs.most(HEADLINE, runs.headline) / alone if alone else 0.0
 
     def content(self, values: Values) -> Content:
         runs = Runs(values)
         alone = {network: runs.most_in_memory(network) for network in NETWORKS}
         most = {network: runs.most(network, FULL) / alone[network] for network in NETWORKS}
         low, high = min(most, key=most.__getitem__), max(most, key=most.__getitem__)
-        factors = {way: [runs.factor(network, way) for network in NETWORKS] for way in (*WAYS, *WITHOUT)}
+        factors = {way: [runs.factor(network, way) for network in NETWORKS] for way in (*runs.ways, *WITHOUT)}
         return Content(
             comparisons=(
                 Comparison(
@@ -53,7 +54,7 @@ class FlashNeuronBatch(PublishedFigure):
                     f"Largest multiple of the batch with at least {AS_FAST:.0%} of the throughput",
                     "times",
                     (
-                        *(Series(way.label, (), tuple(map(float, factors[way]))) for way in WAYS),
+                        *(Series(way.label, (), tuple(map(float, factors[way]))) for way in runs.ways),
                         Series(FITS, (), tuple(most.values())),
                     ),
                     categories=NETWORKS,
@@ -69,7 +70,7 @@ class FlashNeuronBatch(PublishedFigure):
                 Table(
                     f"Largest multiple of the batch with at least {AS_FAST:.0%} of the throughput",
                     ("storage and schedule", *NETWORKS),
-                    tuple((way.label, *factors[way]) for way in WAYS),
+                    tuple((way.label, *factors[way]) for way in runs.ways),
                 ),
                 Table(
                     f"The same, {FULL.label}, with a part switched off",

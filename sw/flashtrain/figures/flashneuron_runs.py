@@ -5,10 +5,13 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import inf
 
+from flashtrain.figures.drives import drive_rates, has_drives
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.host import open_device
 from flashtrain.model import ModelLink
+from flashtrain.platform.models import DriveModel
 from flashtrain.platform.offload_storages import OFFLOAD_STORAGES
+from flashtrain.platform.offload_storages import storage_of as bounds_of
 from flashtrain.spec import preset
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Profile, Storage, flashneuron_plan, offload_plan
@@ -61,10 +64,10 @@ NOTES = (
 
 @dataclass(frozen=True)
 class Way:
-    """A storage and a schedule. `storage` is a name of `OFFLOAD_STORAGES`."""
+    """A storage and a schedule. `storage` is a name of `OFFLOAD_STORAGES`, or a model."""
 
     label: str
-    storage: str
+    storage: str | DriveModel
     plan: Callable[[Profile, Storage], float]
 
 
@@ -120,6 +123,17 @@ class Runs:
     """Iterations with some values of the assumptions. Each is computed once."""
 
     values: Values
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """`WAYS`, and drives if there are any."""
+        return (*WAYS, self.headline) if has_drives(self.values) else WAYS
+
+    @property
+    def headline(self) -> Way:
+        return (
+            Way("drives", DriveModel(*drive_rates(self.values)), _ours) if has_drives(self.values) else FULL
+        )
 
     @property
     def memory_bytes(self) -> int:
@@ -182,6 +196,8 @@ def _measured_fms() -> Storage:
 @cache
 def storage_of(way: Way, memory_bytes: int) -> Storage:
     """The storage of `way`, that of an FMS with measured rates."""
+    if isinstance(way.storage, DriveModel):
+        return bounds_of(way.storage, memory_bytes)
     named = OFFLOAD_STORAGES[way.storage].make(preset(PRESET), memory_bytes)
     if not way.storage.startswith("fms"):
         return named

@@ -2,6 +2,7 @@
 
 from statistics import mean
 
+from flashtrain.figures.drives import RATES
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.flashneuron_runs import (
     ASSUMPTIONS,
@@ -10,7 +11,6 @@ from flashtrain.figures.flashneuron_runs import (
     HEADLINE,
     NETWORKS,
     NOTES,
-    WAYS,
     WITHOUT,
     Runs,
 )
@@ -28,13 +28,15 @@ class FlashNeuronThroughput(PublishedFigure):
     title = "Training throughput with activations on flash"
     headline_name = f"throughput over that in memory alone, best batch of the sweep, {HEADLINE}"
     assumptions = ASSUMPTIONS
+    drives = RATES
 
     def headline(self, values: Values) -> float:
-        return Runs(values).best(HEADLINE, FULL)
+        runs = Runs(values)
+        return runs.best(HEADLINE, runs.headline)
 
     def content(self, values: Values) -> Content:
         runs = Runs(values)
-        best = {way: [runs.best(network, way) for network in NETWORKS] for way in (*WAYS, *WITHOUT)}
+        best = {way: [runs.best(network, way) for network in NETWORKS] for way in (*runs.ways, *WITHOUT)}
         highest = max(best[FULL])
         return Content(
             comparisons=(
@@ -47,13 +49,18 @@ class FlashNeuronThroughput(PublishedFigure):
                     "the same, mean of four networks",
                     mean(best[FULL]), "times", MEAN, f"{FLASHNEURON}: mean +30.3 %",
                 ),
+                *(
+                    Comparison(f"throughput over memory alone, drives, {network}", value, "times")
+                    for network, value in zip(NETWORKS, best[runs.headline], strict=True)
+                    if runs.headline is not FULL
+                ),
             ),
             charts=tuple(_over_batches(runs, network) for network in NETWORKS),
             tables=(
                 Table(
                     "Most throughput over memory alone, of the batches of the charts",
                     ("storage and schedule", *NETWORKS),
-                    tuple((way.label, *best[way]) for way in WAYS),
+                    tuple((way.label, *best[way]) for way in runs.ways),
                 ),
                 *(_switched_off(runs, factor) for factor in FACTORS[1:4]),
             ),
@@ -63,7 +70,7 @@ class FlashNeuronThroughput(PublishedFigure):
 
 def _over_batches(runs: Runs, network: str) -> Chart:
     series = []
-    for way in WAYS:
+    for way in runs.ways:
         points = [(batch, runs.throughput(network, batch, way)) for batch in runs.batches(network)]
         fitting = [point for point in points if point[1] > 0]
         series.append(Series(way.label, *(tuple(map(float, axis)) for axis in zip(*fitting, strict=True))))

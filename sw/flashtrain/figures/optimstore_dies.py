@@ -1,5 +1,6 @@
 """The gain of OptimStore's step over the dies of a channel."""
 
+from flashtrain.figures.drives import RATES, has_drives
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.optimstore_ways import SHARED, Ways
 from flashtrain.figures.parts import Chart, Comparison, Content, Series, Table, Values
@@ -12,10 +13,12 @@ class OptimStoreDies(PublishedFigure):
     name = "optimstore-dies"
     title = "Gain of OptimStore's step over the dies of a channel"
     headline_name = "step on the dies over the controller, Adam"
+    drives_headline_name = "step on the dies over the host with drives, Adam"
     assumptions = SHARED
+    drives = RATES
 
     def headline(self, values: Values) -> float:
-        return Ways(values).over_controller
+        return Ways(values).over_host if has_drives(values) else Ways(values).over_controller
 
     def content(self, values: Values) -> Content:
         ways = [Ways(values).changed(dies=count) for count in COUNTS]

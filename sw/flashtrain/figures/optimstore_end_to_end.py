@@ -1,5 +1,6 @@
 """OptimStore end to end: an iteration with the update on the dies over one with the update on the host."""
 
+from flashtrain.figures.drives import RATES
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.optimstore_training import TRAINING, Iteration
 from flashtrain.figures.parts import OPTIMSTORE_LATER, Chart, Comparison, Content, Series, Table, Values
@@ -13,6 +14,7 @@ class OptimStoreEndToEnd(PublishedFigure):
     title = "Training with OptimStore, end to end"
     headline_name = "iteration with the update on the host over one on the dies"
     assumptions = TRAINING
+    drives = RATES
 
     def headline(self, values: Values) -> float:
         return Iteration(values).speedup
@@ -46,7 +48,13 @@ class OptimStoreEndToEnd(PublishedFigure):
                     "Seconds of an iteration",
                     ("sequences", "both passes", "update on the host", "update on the dies", "gain"),
                     tuple(
-                        (round(count), i.passes, i.on_host - i.passes, i.on_dies - i.passes, i.speedup)
+                        (
+                            round(count),
+                            i.passes,
+                            i.on_host - i.passes_on_host,
+                            i.on_dies - i.passes,
+                            i.speedup,
+                        )
                         for count, i in zip(SEQUENCES, swept, strict=True)
                     ),
                 ),

@@ -1,7 +1,10 @@
 """OptimStore's energy: a step on the dies against one on the host."""
 
+from dataclasses import replace
+
+from flashtrain.figures.drives import RATES, has_drives
 from flashtrain.figures.figure import PublishedFigure
-from flashtrain.figures.optimstore_ways import DEVICE, Ways
+from flashtrain.figures.optimstore_ways import DEVICE, HOST, Ways
 from flashtrain.figures.parts import (
     OPTIMSTORE,
     Assumption,
@@ -16,6 +19,11 @@ from flashtrain.figures.parts import (
 from flashtrain.perf.energy import Energy, EnergyModel, energy
 
 MODEL = EnergyModel()
+WATTS = "drives_watts"
+OF_DRIVES = (
+    "Drives take all their watts for as long as the step lasts on them, with controller and DRAM. The energy"
+    " of the dies has neither. The host is the default of optimstore-step.",
+)
 HOROWITZ = "Horowitz, ISSCC 2014"
 DATASHEET = "NAND01G-B2B data sheet, Numonyx 2008"
 OPTIMIZERS_SHOWN = ("sgd", "momentum", "adam", "adamw")
@@ -45,6 +53,7 @@ class OptimStoreEnergy(PublishedFigure):
     title = "Energy of OptimStore's optimizer step"
     headline_name = "energy on the host over energy on the dies, Adam"
     assumptions = (*ENERGY, *DEVICE)
+    drives = {**RATES, WATTS: (WATTS, 1.0)}
 
     def headline(self, values: Values) -> float:
         dies, host = _energies(values, "adam")
@@ -54,7 +63,7 @@ class OptimStoreEnergy(PublishedFigure):
         found = {optimizer: _energies(values, optimizer) for optimizer in OPTIMIZERS_SHOWN}
         dies, host = found["adam"]
         both = [each for pair in found.values() for each in pair]
-        needed = values["link_pj"] * (1 + (3.6 * dies.total - host.total) / host.link)
+        needed = values["link_pj"] * (1 + (3.6 * dies.total - host.total) / host.link) if host.link else 0.0
         return Content(
             comparisons=(
                 Comparison(
@@ -89,7 +98,10 @@ class OptimStoreEnergy(PublishedFigure):
                     ),
                 ),
             ),
-            notes=("No energy constant of the publication is known; ours are from public text.",),
+            notes=(
+                "No energy constant of the publication is known; ours are from public text.",
+                *(OF_DRIVES if has_drives(values) else ()),
+            ),
         )
 
 
@@ -100,7 +112,13 @@ def _energies(values: Values, optimizer: str) -> tuple[Energy, Energy]:
     count, pages = case.tile(config).parameters, config.geometry.planes
     dies = case.work_on_dies(count, pages, pages)
     host = case.work_on_host(count, pages, pages)
-    return energy(config, dies, model).per(count), energy(config, host, model).per(count)
+    on_dies = energy(config, dies, model).per(count)
+    if has_drives(values):
+        # All that the drives take, for as long as the step lasts on them.
+        rate = Ways({**values, HOST.name: HOST.value}, optimizer).host.parameters_per_second
+        host = replace(host, programs=0, senses=0, channel_bytes=0)
+        return on_dies, replace(energy(config, host, model).per(count), array=values[WATTS] / rate)
+    return on_dies, energy(config, host, model).per(count)
 
 
 def energy_model(values: Values) -> EnergyModel:

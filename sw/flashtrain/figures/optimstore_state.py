@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from flashtrain.figures.behemoth_endurance import YEAR
+from flashtrain.figures.drives import RATES, has_drives
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.optimstore_energy import ENERGY, PARTS, energy_model
 from flashtrain.figures.optimstore_lifetime import CYCLES
@@ -77,6 +78,7 @@ class OptimStoreState(PublishedFigure):
     name = "optimstore-state"
     title = "Optimizer state in 16 bits on OptimStore's device"
     headline_name = "iteration of GPT-2 XL with Adam, state in FP32 over state in BF16"
+    drives = RATES
     assumptions = (*(each for each in TRAINING if each is not GRADIENT), *ENERGY, CYCLES)
 
     def headline(self, values: Values) -> float:
@@ -100,6 +102,7 @@ class OptimStoreState(PublishedFigure):
                     lives["w16_s16"] / lives["w32_s32"],
                     "times",
                 ),
+                *_of_drives(iteration, seconds["w16_s16"], values),
             ),
             charts=(
                 Chart(
@@ -167,6 +170,14 @@ class OptimStoreState(PublishedFigure):
                 "Nothing of this is published: OptimStore keeps state in FP32.",
             ),
         )
+
+
+def _of_drives(iteration: Iteration, on_dies: float, values: Values) -> list[Comparison]:
+    """The host's update in FP32 on drives, if there are any."""
+    if not has_drives(values):
+        return []
+    what = "iteration of GPT-2 XL with Adam, FP32 on drives and the host over state in BF16 on the dies"
+    return [Comparison(what, iteration.on_host / on_dies, "times")]
 
 
 def _iteration(values: Values) -> Iteration:

@@ -2,6 +2,7 @@
 
 from statistics import mean
 
+from flashtrain.figures.drives import RATES, drive_rates, has_drives
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.optimstore_ways import FIVE, SHARED, Ways
 from flashtrain.figures.parts import (
@@ -16,6 +17,7 @@ from flashtrain.figures.parts import (
     Values,
 )
 
+MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 LINKS = (3.0, 3.6, 5.0, 7.2, 10.0, 14.4, 16.0)
 FEWER = "the device of the publication is not known; with two dies a channel, Adam gains 3.0 and 1.7 times"
 
@@ -25,6 +27,7 @@ class OptimStoreStep(PublishedFigure):
     title = "Optimizer step of OptimStore"
     headline_name = "step on the dies over the host, mean of five optimizers"
     assumptions = SHARED
+    drives = RATES
 
     def headline(self, values: Values) -> float:
         return mean(Ways(values, optimizer).over_host for optimizer in FIVE)
@@ -37,6 +40,8 @@ class OptimStoreStep(PublishedFigure):
         }
         simulated = {optimizer: w.simulated for optimizer, w in ways.items()}
         places = ("dies", "controller", "host")
+        drives = has_drives(values)
+        links = tuple(m * drive_rates(values)[0] / 1e9 for m in MULTIPLES) if drives else LINKS
         return Content(
             comparisons=(
                 Comparison(
@@ -72,11 +77,11 @@ class OptimStoreStep(PublishedFigure):
                     "Step on the dies over the host",
                     "times",
                     tuple(
-                        Series(name, LINKS, tuple(w.changed(link_gb_per_s=gb).over_host for gb in LINKS))
+                        Series(name, links, tuple(w.with_link(gb).over_host for gb in links))
                         for name, w in ways.items()
                         if name in ("sgd", "momentum", "adam")
                     ),
-                    "GB/s of the link",
+                    "GB/s that the drives read" if drives else "GB/s of the link",
                     levels={"published, 2.8": 2.8},
                 ),
             ),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from flashtrain.figures.drives import drive_rates, has_drives
 from flashtrain.figures.optimstore_ways import SHARED, Ways
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.perf.update_case import Case
@@ -51,9 +52,17 @@ class Iteration:
     @cached_property
     def passes(self) -> float:
         """Seconds of forward and backward pass on a platform whose weights come over the link."""
+        return self._passes(self.values["link_gb_per_s"] * 1e9)
+
+    @cached_property
+    def passes_on_host(self) -> float:
+        """The same with the update on the host: with drives, weights come from them."""
+        return self._passes(drive_rates(self.values)[0]) if has_drives(self.values) else self.passes
+
+    def _passes(self, link_bytes_per_second: float) -> float:
         node = Node(
             flops_per_second=self.values["tflops"] * 1e12,
-            link_bytes_per_second=self.values["link_gb_per_s"] * 1e9,
+            link_bytes_per_second=link_bytes_per_second,
             storage=IdealModel(),
         )
         report = run_iteration(workload_sequence(self.workload), Platform(node, node))
@@ -71,7 +80,7 @@ class Iteration:
     @property
     def on_host(self) -> float:
         """Seconds of an iteration with the update on the host."""
-        return self.passes + self.parameters / self.ways.host.parameters_per_second
+        return self.passes_on_host + self.parameters / self.ways.host.parameters_per_second
 
     @property
     def speedup(self) -> float:

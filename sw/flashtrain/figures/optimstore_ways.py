@@ -6,6 +6,7 @@ Rates are the bounds of `flashtrain.perf.update_bounds`; `simulated` is of the p
 
 from dataclasses import dataclass, replace
 
+from flashtrain.figures.drives import DRIVES_READ, DRIVES_WRITE, drive_rates, has_drives
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.perf.update_bounds import Bound, elsewhere, on_dies
 from flashtrain.perf.update_case import Case
@@ -72,10 +73,17 @@ class Ways:
 
     @property
     def host(self) -> Bound:
-        """The host reads state and gradient of a parameter from its memory, and writes the state back."""
+        """The host reads state and gradient of a parameter from its memory, and writes the state back.
+
+        With drives, the state comes from them and returns to them. Both share their time.
+        """
         v, config, case = self.values, self.config, self.case
         memory_bytes = 2 * case.state_bytes + case.gradient.bytes
         host_rate = v["host_gb_per_s"] * 1e9 / memory_bytes
+        if has_drives(v):
+            read, write = drive_rates(v)
+            drives = 1 / (case.state_bytes / read + case.state_bytes / write)
+            return Bound.of({"drives": drives, "memory of the host": host_rate})
         link = HostLink(v["link_gb_per_s"] * 1e9, parameters_per_second=host_rate)
         tile = case.tile(config)
         return elsewhere(config, tile, link.limits(config, tile))
@@ -87,6 +95,13 @@ class Ways:
     @property
     def over_controller(self) -> float:
         return self.dies.parameters_per_second / self.controller.parameters_per_second
+
+    def with_link(self, gb_per_s: float) -> "Ways":
+        """With a link of another rate to the host; with drives, as many as read so much."""
+        if not has_drives(self.values):
+            return self.changed(link_gb_per_s=gb_per_s)
+        read, write = drive_rates(self.values)
+        return self.changed(**{DRIVES_READ: gb_per_s, DRIVES_WRITE: gb_per_s * write / read})
 
     def changed(self, **values: float) -> "Ways":
         return Ways({**self.values, **values}, self.optimizer)

@@ -12,9 +12,11 @@ def page(
     figure: PublishedFigure, values: Values, content: Content, headline: float, found: Sequence[Sensitivity]
 ) -> str:
     """The page, which shows `<name>.png` and `<name>-tornado.png` beside it."""
+    option = f" --storage {figure.storage.name}" if figure.storage else ""
     lines = [f"# {figure.title}", "", *_comparisons(content.comparisons), ""]
+    lines += [content.verdict, ""] if content.verdict else []
     lines += [line for note in content.notes for line in (note, "")]
-    lines += [f"![{figure.title}]({figure.name}.png)", ""]
+    lines += [f"![{figure.title}]({figure.file_name}.png)", ""]
     for table in content.tables:
         lines += [f"## {table.title}", "", *_table(table), ""]
     lines += ["## Assumptions", "", "| name | value | unit | range | reason |", "|---|---|---|---|---|"]
@@ -26,16 +28,16 @@ def page(
         "",
         "## Sensitivity",
         "",
-        f"{figure.headline_name}: {headline:.4g}. The table has it with one assumption at each end of its"
-        " range.",
+        f"{figure.shown_headline_name}: {headline:.4g}. The table has it with one assumption at each end of"
+        " its range.",
         "",
-        f"![sensitivity]({figure.name}-tornado.png)",
+        f"![sensitivity]({figure.file_name}-tornado.png)",
         "",
         "| assumption | at the low end | at the high end |",
         "|---|---|---|",
         *(f"| `{s.assumption.name}` | {s.at_low:.4g} | {s.at_high:.4g} |" for s in found),
         "",
-        f"The command `flashtrain figure {figure.name}` writes this page.",
+        f"The command `flashtrain figure {figure.name}{option}` writes this page.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -46,6 +48,7 @@ def document(
     """The same as JSON objects."""
     return {
         "name": figure.name,
+        "storage": figure.storage.name if figure.storage else None,
         "title": figure.title,
         "comparisons": [
             {**asdict(c), "relation": c.relation.value, "difference": c.difference, "reached": c.reached}
@@ -55,7 +58,8 @@ def document(
         "charts": [asdict(chart) for chart in content.charts],
         "tables": [asdict(table) for table in content.tables],
         "notes": list(content.notes),
-        "headline": {"name": figure.headline_name, "value": headline},
+        "verdict": content.verdict,
+        "headline": {"name": figure.shown_headline_name, "value": headline},
         "sensitivity": [
             {"assumption": s.assumption.name, "at_low": s.at_low, "at_high": s.at_high} for s in found
         ],

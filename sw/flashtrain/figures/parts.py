@@ -131,9 +131,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Content:
-    """All results of a figure; `notes` are sentences of the page."""
+    """All results of a figure; `notes` are sentences of the page. The command prints `verdict`, too."""
 
     comparisons: tuple[Comparison, ...]
     charts: tuple[Chart | SpanChart, ...]
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
+    verdict: str = ""

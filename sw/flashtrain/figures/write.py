@@ -21,11 +21,11 @@ def write_figure(
     from flashtrain.figures.draw import draw_charts, draw_tornado  # Matplotlib takes a second to import
 
     values = figure.values(changed or {})
-    content = figure.content(values)
+    content = figure.shown(values)
     headline, found = figure.headline(values), sensitivities(figure, values)
     data = document(figure, values, content, headline, found)
-    write_text(folder / f"{figure.name}.json", json.dumps(data, indent=1) + "\n")
-    write_text(folder / f"{figure.name}.md", page(figure, values, content, headline, found))
-    draw_charts(content.charts, folder / f"{figure.name}.png")
-    draw_tornado(found, headline, figure.headline_name, folder / f"{figure.name}-tornado.png")
+    write_text(folder / f"{figure.file_name}.json", json.dumps(data, indent=1) + "\n")
+    write_text(folder / f"{figure.file_name}.md", page(figure, values, content, headline, found))
+    draw_charts(content.charts, folder / f"{figure.file_name}.png")
+    draw_tornado(found, headline, figure.shown_headline_name, folder / f"{figure.file_name}-tornado.png")
     return content

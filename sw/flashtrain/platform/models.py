@@ -127,12 +127,34 @@ class SsdModel:
         of = bounds(self.array, self.read_command_bytes)
         erasing = 1 + t.cycles("tbers") / (pages * t.cycles("tprog"))
         append, read = self.write_amplification / self.append_share, 1 / self.read_share
+        link = (
+            Resource("link in", {Kind.APPEND: append / of.link}),
+            Resource("link out", {Kind.READ: read / of.link}),
+        )
         return (
             Resource("buses", {Kind.APPEND: append / of.buses, Kind.READ: read / of.buses}),
             Resource("arrays", {Kind.APPEND: append * erasing / of.programs, Kind.READ: read / of.senses}),
             Resource("firmware", {Kind.APPEND: append / of.firmware}),
             Resource("controller", {Kind.READ: read / of.commands}),
+            *(link if of.link < inf else ()),
         )
+
+    def new_storage(self, beside: Sequence[Resource]) -> Storage:
+        return rate_storage(self.resources(), beside)
+
+
+@dataclass(frozen=True)
+class DriveModel:
+    """Drives at published bandwidths. Reads and writes share the time of the drives: an assumption."""
+
+    read_bytes_per_second: float
+    write_bytes_per_second: float
+    capacity_bytes: float = inf
+    name: str = "drives"
+
+    def resources(self) -> Sequence[Resource]:
+        rates = {Kind.APPEND: 1 / self.write_bytes_per_second, Kind.READ: 1 / self.read_bytes_per_second}
+        return (Resource("drives", rates),)
 
     def new_storage(self, beside: Sequence[Resource]) -> Storage:
         return rate_storage(self.resources(), beside)
