@@ -48,7 +48,7 @@ def test_bench_of_a_data_sheet(capsys, monkeypatch):
         "Samsung PM9A3 7.68 TB (U.2), PCIe 4.0 x4: 7.20 GB/s one way" in text and "[1] heise online" in text
     )
     assert text.count("%") > 8
-    monkeypatch.setattr(ssd.Point, "tolerance", 0.0)
+    monkeypatch.setattr(ssd.SheetPoint, "tolerance", 0.0)
     assert main(["ssd", "bench", "--sheet", "samsung-pm9a3", "--json"]) == 1
     (found,) = json.loads(capsys.readouterr().out)["sheets"].values()
     assert {point["key"] for point in found} == {"read_gb", "write_gb", "read_iops", "write_iops"}

@@ -30,7 +30,8 @@ def test_arrays():
     assert ARRAY.of_all("watts") == 100 and ARRAY.of_all("read_us") is None
     measured = array_named("deepnvme-gen5:8")
     assert (measured.read, measured.write, measured.sheet) == (48e9, 26e9, None)
-    assert measured.of_all("capacity_tb") is None
+    assert measured.of_all("capacity_tb") is None and measured.endurance is None
+    assert array_named("micron-9550:2").endurance == "written_in_order_tb" != ARRAY.endurance
 
 
 @pytest.mark.parametrize(

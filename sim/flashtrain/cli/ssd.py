@@ -20,7 +20,7 @@ from flashtrain.ssd.commands import commands_of
 from flashtrain.ssd.config import DRIVES_OF_DEVICE
 from flashtrain.ssd.drive_file import drive_text
 from flashtrain.ssd.fill import Fill, fill_for
-from flashtrain.ssd.fit import Point, drive_named, fitted, points
+from flashtrain.ssd.fit import SheetPoint, drive_named, fitted, points
 from flashtrain.ssd.mqsim import Row, import_drive, import_workload, job_text
 from flashtrain.ssd.pcie import PcieLink
 from flashtrain.ssd.sheet import SHEETS, DataSheet, sheet_named
@@ -205,7 +205,7 @@ def _sheet_text(sheet: DataSheet) -> str:
     )
 
 
-def _points_table(found: list[Point]) -> str:
+def _points_table(found: list[SheetPoint]) -> str:
     sources = list(dict.fromkeys(point.source for point in found))
     rows = table(
         ("point", "published", "model", "residual", "allowed", "source"),

@@ -29,7 +29,7 @@ def drive_assumptions(array: DriveArray) -> dict[str, Assumption]:
     if array.sheet:
         for name, key, unit, scale in (
             ("drives_tb", "capacity_tb", "TB", 1.0), ("drives_watts", "watts", "W", 1.0),
-            ("drives_written_pb", "written_tb", "PB", 1e-3),
+            ("drives_written_pb", array.endurance or "", "PB", 1e-3),
         ):  # fmt: skip
             if (value := array.of_all(key)) is not None:
                 reason = f"{array.sheet.values[key].source}; all drives"

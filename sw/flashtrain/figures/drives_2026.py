@@ -107,7 +107,7 @@ class Rival:
     def years(self) -> float | None:
         """Of training without a pause, until cells or drives have had what they endure."""
         if self.array:
-            terabytes = self.array.of_all("written_tb")
+            terabytes = self.array.of_all(self.array.endurance or "")
             endured = None if terabytes is None else terabytes * 1e12
         else:
             endured = preset(PRESET).geometry.capacity_bytes * self.values[CYCLES.name]

@@ -34,6 +34,12 @@ class DriveArray:
         value = self.sheet.get(key) if self.sheet else None
         return None if value is None else self.drives * value
 
+    @property
+    def endurance(self) -> str | None:
+        """The key of the bytes that drives endure: written in order, as tensors are, if the sheet has it."""
+        keys = ("written_in_order_tb", "written_tb")
+        return next((key for key in keys if self.sheet and key in self.sheet.values), None)
+
 
 def array_named(name: str) -> DriveArray:
     """`NAME` or `NAME:DRIVES`: of a data sheet, or a measured one. :class:`ConfigError` for others."""

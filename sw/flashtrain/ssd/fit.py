@@ -60,7 +60,7 @@ TOLERANCES = {
 
 
 @dataclass(frozen=True)
-class Point:
+class SheetPoint:
     """A published value and the model's."""
 
     key: str
@@ -154,7 +154,7 @@ def _spare(sheet: DataSheet, config: SsdConfig) -> float:
     return min(high * g.blocks / (g.blocks - config.gc_critical - OPEN_SUPERBLOCKS) - 1, MOST_SPARE)
 
 
-def points(sheet: DataSheet, seed: int = 1) -> Iterator[Point]:
+def points(sheet: DataSheet, seed: int = 1) -> Iterator[SheetPoint]:
     """Each published value of the sheet that the model has, as it is simulated."""
     config = fitted(sheet)
     pages = COMMAND_BYTES // KIB4
@@ -171,7 +171,7 @@ def points(sheet: DataSheet, seed: int = 1) -> Iterator[Point]:
     found["write_iops"] = _random_writes(config, seed)
     for key in TOLERANCES:
         if key in sheet.values:
-            yield Point(key, sheet[key], found[key], sheet.values[key].source)
+            yield SheetPoint(key, sheet[key], found[key], sheet.values[key].source)
 
 
 def _mean(array: SsdArray, op: Operation, span: int, seed: int) -> float:

@@ -42,7 +42,8 @@ VALUES = {
     "read_us": "µs, latency of a read of 4 KiB alone",
     "write_us": "µs, latency of a write of 4 KiB alone",
     "watts": "W, the most that it takes",
-    "written_tb": "TB written until the end of its life, in the pattern that the source names",
+    "written_tb": "TB written until the end of its life, in random order if the source has several",
+    "written_in_order_tb": "the same, written in order",
 }
 """Keys of `[values]`, and their meaning. The first `NEEDED` are needed; others may be absent."""
 NEEDED = 5
@@ -128,9 +129,13 @@ SHEETS = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
 @cache
+def _sheet_of_package(name: str) -> DataSheet:
+    return load_sheet(FOLDER / f"{name}.toml")
+
+
 def sheet_named(name: str) -> DataSheet:
     """A sheet of the package by its name, or one in a file. :class:`ConfigError` names the known ones."""
     if name in SHEETS:
-        return load_sheet(FOLDER / f"{name}.toml")
+        return _sheet_of_package(name)
     require(Path(name).suffix == ".toml", "data sheet", name, f"a TOML file, or one of {', '.join(SHEETS)}")
     return load_sheet(Path(name))
