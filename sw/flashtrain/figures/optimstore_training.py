@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from flashtrain.figures.drives import drive_rates, has_drives
 from flashtrain.figures.optimstore_ways import SHARED, Ways
@@ -19,6 +19,18 @@ TRAINING = (TFLOPS, BATCH, *SHARED)
 
 GPT2_XL = {"layers": 48, "hidden": 1600, "sequence": 1024}
 """GPT-2 XL (Radford et al., 2019): the network that the figures train."""
+
+
+@lru_cache(maxsize=64)
+def _passes(workload: Workload, flops_per_second: float, link_bytes_per_second: float) -> float:
+    """Seconds until the end of the backward pass. Many values differ in an assumption of the device alone."""
+    node = Node(
+        flops_per_second=flops_per_second,
+        link_bytes_per_second=link_bytes_per_second,
+        storage=IdealModel(),
+    )
+    report = run_iteration(workload_sequence(workload), Platform(node, node))
+    return report.phases["backward"][1]
 
 
 @dataclass(frozen=True)
@@ -60,13 +72,7 @@ class Iteration:
         return self._passes(drive_rates(self.values)[0]) if has_drives(self.values) else self.passes
 
     def _passes(self, link_bytes_per_second: float) -> float:
-        node = Node(
-            flops_per_second=self.values["tflops"] * 1e12,
-            link_bytes_per_second=link_bytes_per_second,
-            storage=IdealModel(),
-        )
-        report = run_iteration(workload_sequence(self.workload), Platform(node, node))
-        return report.phases["backward"][1]
+        return _passes(self.workload, self.values["tflops"] * 1e12, link_bytes_per_second)
 
     @property
     def ways(self) -> Ways:
