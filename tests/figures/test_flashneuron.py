@@ -4,6 +4,7 @@ from math import inf
 
 import pytest
 
+from flashtrain.figures.batch_law import batch_laws, gain, half_for
 from flashtrain.figures.flashneuron_batch import FlashNeuronBatch
 from flashtrain.figures.flashneuron_runs import (
     ASSUMPTIONS,
@@ -43,7 +44,8 @@ def test_faster_storages_and_each_part_help(runs):
     batch = 4 * runs.most_in_memory(NETWORK)
     throughput = {way.label: runs.throughput(NETWORK, batch, way) for way in (*WAYS, *WITHOUT)}
     one, four, fms, lossless, lossy = (throughput[way.label] for way in WAYS[1:])
-    assert 0 < one < four < fms < lossless < lossy <= 1.05
+    batch, half = runs.most_in_memory(NETWORK), runs.fixed(NETWORK) / runs.seconds_of_example(NETWORK)
+    assert 0 < one < four < fms < lossless < lossy <= 1.01 * gain(half, batch, 4)
     assert max(throughput[way.label] for way in WITHOUT) < lossy
     assert throughput[FLASHNEURON_WAY.label] < four
 
@@ -66,3 +68,34 @@ def test_the_rates_are_those_of_the_model():
 def test_assumptions_have_an_effect():
     figure = FlashNeuronBatch()
     assert figure.headline(figure.values({"memory": 12e9})) != figure.headline(figure.defaults())
+
+
+def test_measured_fixed_times():
+    laws = {(law.network, law.framework, round(law.half, 1)): law for law in batch_laws()}
+    # ResNet-50 in the trace of Zeus: 217.41 images/s with 8, 364.49 with 256. Two points give the law, too.
+    slope = (256 / 364.49 - 8 / 217.41) / 248
+    resnet = laws["ResNet-50", "PyTorch", 5.6]
+    assert resnet.peak == pytest.approx(1 / slope, rel=0.01)
+    assert resnet.fixed == pytest.approx(8 / 217.41 - 8 * slope, rel=0.05)
+    assert resnet.fixed_of_layer == pytest.approx(resnet.fixed / 53)
+    for law in laws.values():
+        assert law.residual < 0.06
+        worst = max(abs((law.fixed + b / law.peak) / (b / rate) - 1) for b, rate in law.points)
+        assert law.residual == pytest.approx(worst)
+
+
+def test_fixed_times_are_in_the_measured_range():
+    assumed = {assumption.name: assumption for assumption in ASSUMPTIONS}
+    for name, size in (("fixed_transformer", range(384, 1000)), ("fixed_convolution", range(224, 225))):
+        found = [law.fixed_of_layer for law in batch_laws() if law.size in size]
+        assert assumed[name].low == pytest.approx(min(found), rel=0.05)
+        assert assumed[name].high == pytest.approx(max(found), rel=0.05)
+        assert any(assumed[name].value == pytest.approx(each, rel=0.02) for each in found)
+
+
+@pytest.mark.parametrize("factor", [2, 12.4, 14])
+def test_gain(factor):
+    assert gain(0, 5, factor) == 1
+    assert gain(half_for(1.3, 5, factor), 5, factor) == pytest.approx(1.3)
+    # An iteration of 2 + b seconds: 5 examples in 7 s, factor * 5 in 2 + factor * 5 s.
+    assert gain(2, 5, factor) == pytest.approx(factor * 5 / (2 + factor * 5) / (5 / 7))
