@@ -45,7 +45,7 @@ class FrontEnd(wiring.Component):
     broadcast : Out(ChannelBroadcast)   to all channels
     data_valid : Out(C)    the channel that takes `broadcast.data`
     read_data : In         of the channel with `read_chosen`
-    channel_reset : Out(1)
+    channel_reset : Out(1)    a cycle behind the reset of the units here
 
     With channels in another clock domain:
 
@@ -263,11 +263,13 @@ class FrontEnd(wiring.Component):
 
     def _reset(self, m: Module):
         guards = self._data_guard, self._queue_guard
+        of_channels = Signal(init=1)  # a register of its own, which can stand among the engines
+        m.d.sync += of_channels.eq(self._sequencer.reset)
         m.d.comb += [
             self._sequencer.enable.eq(self._registers.enable),
             self._sequencer.drained.eq(Cat(guard.drained for guard in guards).all()),
             *(guard.quiesce.eq(self._sequencer.quiesce) for guard in guards),
-            self.channel_reset.eq(self._sequencer.reset | ResetSignal()),
+            self.channel_reset.eq(of_channels | ResetSignal()),
         ]
 
     def _configure(self, m: Module):
