@@ -2,7 +2,7 @@
 """The update lane in Verilator: bit for bit the reference, and clock by clock what its parts promise."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
 from math import ceil
 
 import numpy as np
@@ -20,7 +20,7 @@ from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import PLACE_BITS, PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateStatistics
-from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum
+from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Momentum
 from tests.rtl.elaborated import elaborated
 
 TINY = preset("tiny")
@@ -29,6 +29,12 @@ ROUNDED = (
     (StateFormats(moments=StateFormat.BF16), Rounding.STOCHASTIC),
     (StateFormats(StateFormat.BF16, StateFormat.BF16), Rounding.STOCHASTIC),
 )
+NARROW = [
+    StateFormats(weight, moments)
+    for weight in StateFormat
+    for moments in StateFormat
+    if StateFormats(weight, moments) != PLAIN
+]
 CASES = [
     *product(
         (Adam(), AdamW(), Momentum(), SGD()),
@@ -100,20 +106,24 @@ class Step:
 
     def __init__(
         self, random, optimizer, gradient: GradientFormat, copy: CopyFormat, formats=PLAIN,
-        rounding=Rounding.NEAREST, scale: float = 1.0,
+        rounding=Rounding.NEAREST, scale: float = 1.0, values=None,
     ):  # fmt: skip
         self._random, self._scale = random, scale
+        self._values = values or self._of_a_training
         geometry = replace(TINY.geometry, channels=1)
         self.tile = Tile.of(geometry, optimizer.code, gradient, copy, formats)
         self.constants = optimizer.constants(2)
         self.rounding = StepRounding(rounding, int(random.integers(1 << 48)))
         self.to_lane = TileStep(self.tile, self.constants, self.rounding)
 
+    def _of_a_training(self, random, shape):
+        *state, values = random.normal(0, 0.02, shape).astype(np.float32)
+        return *np.abs(state), np.float32(self._scale) * values
+
     def run(self, lane: RtlUpdateLane):
         """Through a tile; its gradients and the cycles."""
         count = self.tile.parameters
-        *state, values = self._random.normal(0, 0.02, (self.tile.arrays + 1, count)).astype(np.float32)
-        state, values = np.abs(state), np.float32(self._scale) * values
+        *state, values = self._values(self._random, (self.tile.arrays + 1, count))
         gradients = gradients_in(self.tile.gradient_format, values)
         layout = TileLayout(self.tile, count)
         pages = layout.state_pages(state)
@@ -203,6 +213,60 @@ def test_statistics_are_of_the_step(open_lane, random, scale):
         step = Step(random, Adam(), GradientFormat.FP32, CopyFormat.NONE, scale=scale)
         lane.begin(step.to_lane)
         check_statistics(lane, [step.run(lane)[0] for _ in range(2)])
+
+
+def any_values(random, shape):
+    """A third each: any bits; numbers of any size; numbers at which something changes, and neighbours."""
+    bits = random.integers(0, 1 << 32, shape, np.uint64).astype(np.uint32)
+    sizes = np.ldexp(random.normal(size=shape), random.integers(-60, 10, shape)).astype(np.float32)
+    zero, least, most_subnormal, normal, one, bf16_half, most, infinity, nan = (
+        0, 1, 0x7FFFFF, 0x800000, 0x3F800000, 0x3F808000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000,
+    )  # fmt: skip
+    edges = np.array(
+        [
+            zero,
+            least,
+            most_subnormal,
+            normal,
+            one,
+            bf16_half,
+            most,
+            infinity,
+            nan,
+            0x7F7F7FFF,
+            0x7F7F8000,
+            0x7FA00000,
+        ],
+        np.uint32,
+    )
+    edges = np.concatenate([edges, edges | 0x80000000, edges[1:] - 1, edges[:-1] + 1]).astype(np.uint32)
+    choice = random.integers(0, 3, shape)
+    return np.choose(choice, [bits, sizes.view(np.uint32), random.choice(edges, shape)]).view(np.float32)
+
+
+FORMATS = [
+    *((formats, rounding) for formats in NARROW for rounding in Rounding),
+    (PLAIN, Rounding.NEAREST),
+]
+
+
+@pytest.mark.parametrize(("formats", "rounding"), FORMATS)
+def test_any_values(open_lane, random, request, formats, rounding):
+    """All optimizers in turn; with `--long N` of so many parameters."""
+    lane, left = open_lane(latency=0), max(1_000, request.config.getoption("--long"))
+    for number in count():
+        if left <= 0:
+            break
+        optimizer = list(OPTIMIZERS.values())[number % len(OPTIMIZERS)]
+        # Gradients have at most as many pages as the state, which of SGD is the weight alone.
+        widest = GradientFormat.BF16 if formats.weight is StateFormat.BF16 else GradientFormat.FP32
+        gradient = (GradientFormat.BF16, GradientFormat.FP16, widest)[random.integers(3)]
+        copy = (CopyFormat.NONE, CopyFormat.BF16)[random.integers(2)]
+        step = Step(random, optimizer, gradient, copy, formats, rounding, values=any_values)
+        lane.begin(step.to_lane)
+        for _ in range(8):
+            step.run(lane)
+            left -= step.tile.parameters
 
 
 def check_statistics(lane, gradients):
