@@ -117,7 +117,7 @@ def test_exceptions():
 @pytest.mark.parametrize("kind", [SGD, Adam, AdamW, Lion, Muon])
 def test_arguments(kind):
     own = inspect.signature(kind).parameters
-    assert len(names("Arguments")) == 14
+    assert len(names("Arguments")) == 15
     for name in names("Arguments"):
         assert own[name].kind is inspect.Parameter.KEYWORD_ONLY
 

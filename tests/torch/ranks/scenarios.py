@@ -18,6 +18,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
@@ -228,6 +229,108 @@ def beside_memory(rank, count, kind, options, half=False, build=sharded, overlap
     return compared, ours.report.norm
 
 
+def zero_redundancy(rank, count, folder):
+    """`ZeroRedundancyOptimizer` with AdamW on the dies, beside the same in memory: the numbers compared.
+
+    The dies of step 2 are recovered by another optimizer. Step 1 has an infinite gradient
+    on the last rank alone, of a parameter that it updates.
+    """
+    from torch.distributed.optim import ZeroRedundancyOptimizer  # it warns of what PyTorch ends
+
+    models, compared = [replicated(count, False) for _ in range(2)], 0
+    on_dies = partial(AdamW, own_parameters=True)
+    theirs = ZeroRedundancyOptimizer(models[1].parameters(), torch.optim.AdamW, lr=0.01, foreach=False)
+    for first, last in ((0, 3), (3, 5)):
+        with (
+            open_rank_device("tiny", node=UPDATE_NODE, image=f"{folder}/{{rank}}.img") as device,
+            correct_root(),
+        ):
+            kind = partial(on_dies, device=device, recovered=first > 0)
+            ours = ZeroRedundancyOptimizer(models[0].parameters(), kind, lr=0.01)
+            if first:
+                share(models[0].parameters(), ours.optim, rank)
+            for step in range(first, last):
+                for model in models:
+                    backward(model, step, rank)
+                if step == 1:
+                    if rank == count - 1:
+                        own = ours.optim.param_groups[0]["params"][0]
+                        own.grad.view(-1)[0] = torch.inf
+                    before = [bits(p) for p in models[0].parameters()]
+                    ours.step()
+                    assert ours.optim.report.skipped
+                    assert [bits(p) for p in models[0].parameters()] == before
+                else:
+                    ours.step()
+                    theirs.step()
+                weights = [[bits(p) for p in model.parameters()] for model in models]
+                assert weights[0] == weights[1]
+                compared += sum(map(len, weights[0])) // 4
+                for optimizer in (ours, theirs):
+                    optimizer.zero_grad()
+            norm = ours.optim.report.norm
+            for optimizer in (ours, theirs):
+                optimizer.consolidate_state_dict(to=0)
+            if rank == 0:
+                states = [optimizer.state_dict()["state"] for optimizer in (ours, theirs)]
+                for index, entry in states[1].items():
+                    for name, value in entry.items():
+                        assert bits(states[0][index][name]) == bits(value), (index, name)
+            if not first:
+                with torch.no_grad():
+                    for parameter in models[0].parameters():
+                        parameter.zero_()
+    return compared, norm
+
+
+def share(parameters, optimizer, rank):
+    """Every rank gets the parameters of the others from the rank whose optimizer has them."""
+    own = {p for group in optimizer.param_groups for p in group["params"]}
+    for parameter in parameters:
+        owner = torch.tensor(rank if parameter in own else -1)
+        dist.all_reduce(owner, dist.ReduceOp.MAX)
+        dist.broadcast(parameter.detach(), int(owner))
+
+
+def pipeline(rank, count):
+    """Two stages, AdamW on the dies and activations on the flash, beside the same in memory.
+
+    Of four ranks two share a stage under FSDP2, and each pair has data of its own.
+    """
+    mesh = init_device_mesh("cpu", (2, count // 2), mesh_dim_names=("stages", "shards"))
+    number, pair = mesh.get_coordinate()
+    x, y = torch.randn(8, 6, generator=torch.Generator().manual_seed(5 + pair)), torch.arange(8) % 5
+    with open_device("tiny", node=UPDATE_NODE) as device, correct_root():
+        offloading = OffloadActivations(device, memory_bytes=1 << 10, min_bytes=300)
+        sides, compared = [], 0
+        for context in (offloading, nullcontext()):
+            model = network()
+            initialise(model)
+            part = model[2 * number : 2 * number + 2]
+            if count > 2:
+                for layer in (*part, part):
+                    fully_shard(layer, mesh=mesh["shards"])
+            stage = PipelineStage(part, number, 2, torch.device("cpu"), group=mesh.get_group("stages"))
+            schedule = ScheduleGPipe(stage, n_microbatches=2, loss_fn=nn.functional.cross_entropy)
+            if context is offloading:
+                optimizer = AdamW(part.parameters(), lr=0.01, device=device, own_parameters=True)
+            else:
+                optimizer = torch.optim.AdamW(part.parameters(), lr=0.01, foreach=False)
+            sides.append((part, schedule, optimizer, context))
+        for step in range(4):
+            for _part, schedule, optimizer, context in sides:
+                with context:
+                    schedule.step(*([] if number else [x + step]), target=y if number else None)
+                optimizer.step()
+                optimizer.zero_grad()
+            (weights, state), expected = (parts_of(part, optimizer) for part, _, optimizer, _ in sides)
+            assert weights == expected[0], step
+            assert state == {key: value for key, value in expected[1].items() if key in state}
+            compared += sum(map(len, weights)) // 4 + sum(map(len, state.values())) // 4
+        assert offloading.report().total.offloaded_bytes > 0
+        return compared, sides[0][2].report.norm
+
+
 def clip(ours, model):
     """Clip the gradients in memory, after the dies have; their norm is compared with an exact one."""
     squares = 0.0
@@ -431,6 +534,7 @@ def refusals(rank, count, folder):
     zero = partial(ZeroRedundancyOptimizer, parts.parameters(), optimizer_class=AdamW, lr=0.1)
     with open_device("tiny", node=UPDATE_NODE) as device:
         said["parts"] = message(lambda: zero(device=device))
+    said["own parameters"] = message(lambda: made(own_parameters=odd))
     alone = init_device_mesh("cpu", (count, 1), mesh_dim_names=("all", "one"))["one"]
     part = nn.Parameter(distribute_tensor(torch.ones(4, 4), alone))
     said["overlap"] = message(lambda: made(parameters=network().parameters(), overlap=True))

@@ -11,10 +11,12 @@ from tests.torch.ranks.scenarios import (
     beside_memory,
     hybrid,
     on_rtl,
+    pipeline,
     replicated,
     sharded,
     tensor_parallel,
     undone,
+    zero_redundancy,
 )
 
 ADAMW, SGDM = (AdamW, {"lr": 0.01}), (SGD, {"lr": 0.1, "momentum": 0.9})
@@ -35,6 +37,20 @@ def test_beside_the_same_training_in_memory(fused_kernels, count, build, half, k
     numbers = sum(n for n, _ in found)
     print(f"{count} ranks, {build.__name__}, {kind[0].__name__}: {numbers:,} numbers of 3 steps compared")
     assert len({norm for _, norm in found}) == 1
+
+
+def test_parameters_of_each_rank(fused_kernels, tmp_path):
+    """`ZeroRedundancyOptimizer`: an infinite gradient of one rank skips the step of all; a recovery."""
+    found = run(2, zero_redundancy, str(tmp_path))
+    assert len({norm for _, norm in found}) == 1
+    print(f"ZeroRedundancyOptimizer: {sum(n for n, _ in found):,} numbers of 5 steps compared")
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_stages_of_a_pipeline(fused_kernels, count):
+    found = run(count, pipeline)
+    assert len({norm for _, norm in found}) == 1
+    print(f"pipeline of {count} ranks: {sum(n for n, _ in found):,} numbers of 4 steps compared")
 
 
 def test_activations():

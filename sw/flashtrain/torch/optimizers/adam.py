@@ -64,6 +64,7 @@ class Adam(DieOptimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        own_parameters: bool = False,
         weight_dtype: torch.dtype = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
@@ -96,6 +97,7 @@ class Adam(DieOptimizer):
             group,
             overlap,
             Storage.of(weight_dtype, state_dtype, rounding, seed),
+            own_parameters,
         )
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:
@@ -130,6 +132,7 @@ class AdamW(Adam):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        own_parameters: bool = False,
         weight_dtype: torch.dtype = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
@@ -140,7 +143,8 @@ class AdamW(Adam):
             capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
             gradient_format=gradient_format, copy_format=copy_format, streams=streams, port=port,
             max_norm=max_norm, recovered=recovered, commits=commits, group=group, overlap=overlap,
-            weight_dtype=weight_dtype, state_dtype=state_dtype, rounding=rounding, seed=seed,
+            own_parameters=own_parameters, weight_dtype=weight_dtype, state_dtype=state_dtype,
+            rounding=rounding, seed=seed,
         )  # fmt: skip
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:

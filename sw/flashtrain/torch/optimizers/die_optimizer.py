@@ -43,8 +43,8 @@ from .storage import PLAIN as FLOAT32
 from .storage import Storage
 
 _REPLICAS = (
-    "the same on all ranks, as of FSDP2 and DistributedDataParallel; parts, as of ZeroRedundancyOptimizer or"
-    " of a pipeline, are not supported"
+    "the same on all ranks, as of FSDP2 and DistributedDataParallel; or own_parameters=True, as of"
+    " ZeroRedundancyOptimizer and of a pipeline"
 )
 
 KERNELS = ("foreach", "fused", "capturable")
@@ -64,6 +64,9 @@ class DieOptimizer(torch.optim.Optimizer):
     commits: how steps end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`); group: the ranks
     that step together, by default all of `torch.distributed`; overlap: gradients go to the dies during the
     backward pass, and :meth:`step` decides (:class:`Overlap`); storage: formats on the dies.
+
+    own_parameters: each rank has parameters of its own, and no replicas or shards of all ranks. So it is
+    under `ZeroRedundancyOptimizer`, and in the stages of a pipeline.
 
     Optimizers have the storage in four arguments. weight_dtype, state_dtype: of weights and of state on the
     dies, `torch.float32` or `torch.bfloat16`; rounding: of what is stored in BF16
@@ -110,6 +113,7 @@ class DieOptimizer(torch.optim.Optimizer):
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
         storage: Storage = FLOAT32,
+        own_parameters: bool = False,
     ) -> None:
         if not isinstance(device, Device):
             raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
@@ -128,14 +132,16 @@ class DieOptimizer(torch.optim.Optimizer):
         self.host_state: Callable[[], bytes] = bytes
         self._recovered: CommitNote | None = None
         self._shown = ShownTensors()
-        self._ranks = ranks_of(group, commits)
+        self._own_parameters = own_parameters
+        self._ranks = ranks_of(group, commits, own_parameters)
         self._overlap = Overlap(self._begin) if overlap else None
         self._scaler: ref[torch.amp.GradScaler] | None = None  # of the last step
         self._dies = DieState(device, streams, port, self._note_of, self._ranks)
         self._ranks.agreed(lambda: super(DieOptimizer, self).__init__(params, defaults))
         self._ranks.require_equal(self._facts(device))
-        groups = [list(map(described, group["params"])) for group in self.param_groups]
-        self._ranks.require_equal({"parameters": groups}, _REPLICAS)
+        if not own_parameters:
+            groups = [list(map(described, group["params"])) for group in self.param_groups]
+            self._ranks.require_equal({"parameters": groups}, _REPLICAS)
         if overlap and not self._reported():
             raise ParameterError(
                 f"overlap=True with plain tensors on {self._ranks.count} ranks, which join their gradients"
@@ -147,10 +153,11 @@ class DieOptimizer(torch.optim.Optimizer):
             trained = {p for p in self._members() if p.requires_grad}
             steps = self._steps()
             self._ranks.agreed(lambda: self._dies.store(self._refined(trained, steps), steps, {}, 0))
-        plain = [checksum(p) for p in self._members() if not is_distributed(p)]
-        self._ranks.require_equal(
-            {"plain parameters with the checksum": crc32(repr(plain).encode())}, _REPLICAS
-        )
+        if not own_parameters:
+            plain = [checksum(p) for p in self._members() if not is_distributed(p)]
+            self._ranks.require_equal(
+                {"plain parameters with the checksum": crc32(repr(plain).encode())}, _REPLICAS
+            )
         if self._overlap is not None:
             self._overlap.watch(self._reported())
 
@@ -250,7 +257,11 @@ class DieOptimizer(torch.optim.Optimizer):
             number, group = len(self.param_groups) - 1, self.param_groups[-1]
             for index, parameter in enumerate(group["params"]):
                 check_parameter(name_of(group, number, index), parameter, self._formats[1])
-                check_placement(name_of(group, number, index), parameter, self._ranks.count)
+                check_placement(
+                    name_of(group, number, index),
+                    parameter,
+                    None if self._own_parameters else self._ranks.count,
+                )
             self.step_of(number, group)
             shards = [shard(p).detach() for p in self._members()]
             hosted = [p for p in shards if p.device.type == "cpu" and p.numel()]
@@ -449,6 +460,7 @@ class DieOptimizer(torch.optim.Optimizer):
             "gradient_format": gradient and gradient.name,
             "copy_format": copy and copy.name,
             "the storage": repr(self._storage),
+            "own_parameters": self._own_parameters,
         }
 
     def _members(self) -> list[Tensor]:

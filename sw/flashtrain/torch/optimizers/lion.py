@@ -48,6 +48,7 @@ class Lion(DieOptimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        own_parameters: bool = False,
         weight_dtype: torch.dtype = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
@@ -73,6 +74,7 @@ class Lion(DieOptimizer):
             group,
             overlap,
             Storage.of(weight_dtype, state_dtype, rounding, seed),
+            own_parameters,
         )
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:

@@ -83,6 +83,7 @@ class Muon(DieOptimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        own_parameters: bool = False,
         weight_dtype: torch.dtype = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
@@ -113,6 +114,7 @@ class Muon(DieOptimizer):
             group,
             overlap,
             Storage.of(weight_dtype, state_dtype, rounding, seed),
+            own_parameters,
         )
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:

@@ -54,6 +54,7 @@ class SGD(DieOptimizer):
         commits: Commits = PLAIN,
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
+        own_parameters: bool = False,
         weight_dtype: torch.dtype = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
@@ -84,6 +85,7 @@ class SGD(DieOptimizer):
             group,
             overlap,
             Storage.of(weight_dtype, state_dtype, rounding, seed),
+            own_parameters,
         )
 
     def step_of(self, number: int, group: Mapping[str, Any]) -> GroupStep:

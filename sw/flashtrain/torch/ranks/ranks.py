@@ -25,7 +25,7 @@ from flashtrain.training.errors import ParameterError
 
 from .errors import RankError
 from .rank_group import RankGroup
-from .shards import is_first_replica
+from .shards import is_distributed, is_first_replica
 
 
 class RankPlace(NamedTuple):
@@ -115,15 +115,19 @@ class OneProcess(RankGroup):
 
 
 class Ranks(OneProcess):
-    """Several ranks, whose devices commit the same steps."""
+    """Several ranks, whose devices commit the same steps.
 
-    def __init__(self, commits: Commits, group: "dist.ProcessGroup | None") -> None:
+    own_parameters: plain tensors of a rank are parameters of its own, not replicas.
+    """
+
+    def __init__(self, commits: Commits, group: "dist.ProcessGroup | None", own_parameters: bool) -> None:
         if commits is not PLAIN:
             raise ParameterError(
                 f"commits is a {type(commits).__name__}; expected none with several ranks, which keep"
                 " the step before by pins of their own"
             )
         super().__init__(KeptCommits(), group)
+        self._own_parameters = own_parameters
         self._serial = 0
         self._run = self.agreed(lambda: randbits(48))[0]
 
@@ -137,7 +141,8 @@ class Ranks(OneProcess):
         return RankStep(self)
 
     def counts(self, parameter: Tensor) -> bool:
-        return is_first_replica(parameter, self.rank)
+        own = self._own_parameters and not is_distributed(parameter)
+        return own or is_first_replica(parameter, self.rank)
 
     def prepare(self, state: OptimizerState) -> None:
         if state.current not in state.pinned:
@@ -267,9 +272,10 @@ class KeptCommits:
         return state.note()
 
 
-def ranks_of(group: "dist.ProcessGroup | None", commits: Commits) -> OneProcess:
+def ranks_of(group: "dist.ProcessGroup | None", commits: Commits, own_parameters: bool = False) -> OneProcess:
     """The ranks of a group, by default all of `torch.distributed`; one process without it."""
-    return OneProcess(commits, group) if RankGroup(group).count == 1 else Ranks(commits, group)
+    alone = RankGroup(group).count == 1
+    return OneProcess(commits, group) if alone else Ranks(commits, group, own_parameters)
 
 
 def _unnamed(state: OptimizerState) -> list[Generation]:

@@ -65,17 +65,17 @@ def as_distributed(parameter: Tensor, part: Tensor) -> Tensor:
     )
 
 
-def check_placement(name: str, parameter: Tensor, rank_count: int) -> None:
-    """:class:`ParameterError` unless the shards of the parameter are on all ranks that step together."""
+def check_placement(name: str, parameter: Tensor, rank_count: int | None) -> None:
+    """:class:`ParameterError` unless the shards of the parameter are on so many ranks, or on any for None."""
     if not is_distributed(parameter):
         return
     own: Any = parameter
     if any(placement.is_partial() for placement in own.placements):
         raise ParameterError(f"{name} has the placements {own.placements}; expected shards or replicas")
-    if own.device_mesh.size() != rank_count:
+    if rank_count is not None and own.device_mesh.size() != rank_count:
         raise ParameterError(
             f"{name} is on a mesh of {own.device_mesh.size()} ranks; expected all {rank_count} ranks that"
-            " step together"
+            " step together, or own_parameters=True"
         )
 
 
