@@ -7,7 +7,7 @@ import pytest
 
 from flashtrain.cli import bringup
 from flashtrain.cli.main import main
-from flashtrain.spec import config_text
+from flashtrain.spec import config_text, load_config
 from flashtrain.spec.presets import TINY
 from tests.chip.onfi_chip import Facts, OnfiChip
 from tests.chip.port_link import PortLink
@@ -57,12 +57,57 @@ def test_a_missing_chip(chips, capsys):
     assert "ChipMissing: the chip of channel 1, die 0 does not answer" in capsys.readouterr().out
 
 
+def test_probe(chips, capsys):
+    """The file fits the chips, and keeps what they do not state."""
+    others = replace(FACTS, page_bytes=2048, spare_bytes=128, pages=64, blocks=400, tr_us=25, tbers_us=3000)
+    chips[:] = [OnfiChip(others), OnfiChip(others)]
+    assert main(["bringup", "--config", "board.toml", "--probe", "probed.toml"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "probed.toml"
+    found = load_config("probed.toml")
+    geometry = replace(G, page_bytes=2048, spare_bytes=128, pages=64, blocks=200)
+    assert (found.geometry, found.name) == (geometry, "board")
+    times = {name: getattr(found.timing, name).ns for name in ("tr", "tprog", "tbers", "twc")}
+    assert times == {"tr": 25e3, "tprog": others.tprog_us * 1e3, "tbers": 3e6, "twc": CONFIG.timing.twc.ns}
+    chips[:] = [OnfiChip(others), OnfiChip(others)]
+    assert main(["bringup", "--config", "probed.toml"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("second", "text"),
+    [
+        (OnfiChip(present=False), "ChipMissing: the chip of channel 1, die 0 does not answer"),
+        (OnfiChip(replace(FACTS, pages=9)), "WrongChip: the chips state different parameter pages"),
+    ],
+)
+def test_no_probe_of_these(chips, capsys, tmp_path, second, text):
+    chips[1] = second
+    assert main(["bringup", "--config", "board.toml", "--probe", "probed.toml"]) == 1
+    assert text in capsys.readouterr().out and not (tmp_path / "probed.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        (replace(FACTS, luns=2), "WrongChip: FLASHTRAIN TESTED has 2 LUNs behind a CE_n; expected 1"),
+        (
+            replace(FACTS, page_bytes=3000),
+            "ConfigError: geometry.page_bytes is 3000; expected a power of two",
+        ),
+    ],
+)
+def test_no_controller_for_these(chips, capsys, tmp_path, facts, text):
+    chips[:] = [OnfiChip(facts), OnfiChip(facts)]
+    assert main(["bringup", "--config", "board.toml", "--probe", "probed.toml"]) == 1
+    assert text in capsys.readouterr().out and not (tmp_path / "probed.toml").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (["--preset", "tiny", "--link", "functional"], "'tiny' has no command port; expected command_port"),
         (["--config", "board.toml", "--link", "functional"], "FunctionalLink has no pins for a command port"),
         (["--config", "board.toml", "--fastest", "6"], "invalid choice: 6"),
+        (["--config", "board.toml", "--probe", "."], "expected a file"),
     ],
 )
 def test_what_cannot_be_is_one_line(chips, capsys, arguments, text):

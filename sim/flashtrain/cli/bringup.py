@@ -4,11 +4,14 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from flashtrain.spec import ConfigError, config_text
 from flashtrain.spec.sdr import SDR_MODES
+from flashtrain.writing import write_text
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
 from .links import LINKS, announced
+from .outputs import output_file
 
 if TYPE_CHECKING:
     from flashtrain.host.bringup import ChipReport
@@ -23,12 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fastest", type=int, choices=range(len(SDR_MODES)), default=len(SDR_MODES) - 1, metavar="MODE",
         help="set no faster SDR timing mode: 0 to 5 (default: 5)",
     )  # fmt: skip
+    parser.add_argument(
+        "--probe", type=output_file, metavar="FILE",
+        help="write the configuration with the die that the chips state, which are not compared then",
+    )  # fmt: skip
     add_json(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     # Late: NumPy takes a moment to import.
-    from flashtrain.host.bringup import bring_up
+    from flashtrain.host.bringup import BringUpError, bring_up, probed
 
     config = configuration(options)
     factory = announced(LINKS[options.link], console.step)
@@ -39,13 +46,22 @@ def run(options: argparse.Namespace, console: Console) -> int:
             lambda report, step: console.step(
                 f"channel {report.channel} die {report.die}: {step.name}, {step.outcome}"
             ),
+            compare=options.probe is None,
         )
     console.say(_table(reports))
     for report in reports:
         if report.error is not None:
             console.say(f"{type(report.error).__name__}: {report.error}")
+    failed = any(report.error is not None for report in reports)
+    if options.probe is not None and not failed:
+        try:
+            write_text(options.probe, config_text(probed(config, reports)))
+            console.say(f"{options.probe}")
+        except (BringUpError, ConfigError) as error:
+            console.say(f"{type(error).__name__}: {error}")
+            failed = True
     console.document({"chips": [_document(report) for report in reports]})
-    return int(any(report.error is not None for report in reports))
+    return int(failed)
 
 
 def _table(reports: "list[ChipReport]") -> str:
@@ -78,6 +94,7 @@ COMMAND = Command(
   flashtrain bringup --config board.toml            every chip: identity, parameter page, timing mode
   flashtrain bringup --config board.toml --fastest 2
   flashtrain bringup --config board.toml --json
+  flashtrain bringup --config board.toml --probe probed.toml   the configuration of the chips that are there
 
 Nothing is programmed or erased. The configuration needs command_port = true. The simulated dies of the rtl
 link have no asynchronous interface: they are missing chips.

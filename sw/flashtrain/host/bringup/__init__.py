@@ -1,6 +1,6 @@
 """Bring-up of NAND chips: the driver's side of the command port, and the steps to a timing mode."""
 
-from .bring_up import ChipReport, Step, bring_up
+from .bring_up import ChipReport, Step, bring_up, probed
 from .command_port import ChipPins, CommandPort
 from .errors import (
     BringUpError,
@@ -17,4 +17,5 @@ from .parameter_page import ParameterPage
 __all__ = [
     "BringUpError", "ChipBusy", "ChipMissing", "ChipPins", "ChipReport", "CommandPort", "DataLineDead",
     "FeatureRefused", "ParameterPage", "ParameterPageDamaged", "PortMissing", "Step", "WrongChip", "bring_up",
+    "probed",
 ]  # fmt: skip

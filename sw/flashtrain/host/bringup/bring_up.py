@@ -1,11 +1,12 @@
 """From power-on to a timing mode: reset, identity, parameter page, comparison, features."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from flashtrain.host.link import Link
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand
+from flashtrain.spec.timing import ns
 
 from .command_port import ChipPins, CommandPort
 from .errors import (
@@ -55,10 +56,12 @@ def bring_up(
     link: Link,
     fastest: int = 5,
     on_step: Callable[[ChipReport, Step], None] = lambda report, step: None,
+    compare: bool = True,
 ) -> list[ChipReport]:
     """Start every chip of a device, compare it with the configuration, and set the fastest common SDR mode.
 
-    fastest: no faster timing mode is set. on_step: called after each step.
+    fastest: no faster timing mode is set. on_step: called after each step. compare: whether chips that differ
+    from the configuration fail; `probed` makes one of what is there.
 
     A failure of a chip ends its own steps, is in its report, and is no exception. Nothing is programmed and
     nothing erased. Every wait is bounded: a chip takes `FIRST_RESET_US` and some milliseconds at most, and as
@@ -70,7 +73,7 @@ def bring_up(
         for report in reports:
             try:
                 chip = port.chip(report.channel, report.die)
-                for step in _identify(chip, link.config, report):
+                for step in _identify(chip, link.config if compare else None, report):
                     report.steps.append(step)
                     on_step(report, step)
             except BringUpError as error:
@@ -89,8 +92,8 @@ def bring_up(
     return reports
 
 
-def _identify(chip: ChipPins, config: FmsConfig, report: ChipReport) -> Iterator[Step]:
-    """The steps in timing mode 0."""
+def _identify(chip: ChipPins, config: FmsConfig | None, report: ChipReport) -> Iterator[Step]:
+    """The steps in timing mode 0; without a configuration that is compared, if there is none."""
     chip.wait_ready(POWER_ON_US, "its power-on")
     chip.command(DieCommand.RESET)
     chip.wait_ready(FIRST_RESET_US, "its first reset")
@@ -117,10 +120,39 @@ def _identify(chip: ChipPins, config: FmsConfig, report: ChipReport) -> Iterator
     report.page = page
     yield Step("parameter page", f"{page.maker} {page.model}, {page.source}")
 
+    if config is None:
+        return
     differences = list(_differences(page, config))
     if differences:
         raise WrongChip(f"{chip} ({page.maker} {page.model}) has {', '.join(differences)}")
     yield Step("configuration", f"that of {config.name}")
+
+
+def probed(config: FmsConfig, reports: Sequence[ChipReport]) -> FmsConfig:
+    """`config` with the die that all chips state: its geometry, and the longest times of its array.
+
+    Channels, chips of a channel, buffers and timing of the bus stay as they are. :class:`WrongChip` for chips
+    that differ, or with several LUNs; `ConfigError` for a die that no controller can have. If a chip has an
+    error, it is raised.
+    """
+    for report in reports:
+        if report.error is not None:
+            raise report.error
+    pages = [report.page for report in reports if report.page is not None]
+    facts = {replace(page, source="") for page in pages}
+    if len(facts) > 1:
+        models = ", ".join(sorted(f"{page.maker} {page.model}" for page in facts))
+        raise WrongChip(f"the chips state different parameter pages ({models}); expected equal chips")
+    page = pages[0]
+    if page.luns != 1:
+        raise WrongChip(f"{page.maker} {page.model} has {page.luns} LUNs behind a CE_n; expected 1")
+    geometry = replace(
+        config.geometry, page_bytes=page.page_bytes, spare_bytes=page.spare_bytes, pages=page.pages,
+        planes=page.planes, blocks=page.blocks // page.planes,
+    )  # fmt: skip
+    times = {"tr": page.sense_us, "tprog": page.program_us, "tbers": page.erase_us}
+    timing = replace(config.timing, **{name: ns(1000 * us) for name, us in times.items()})
+    return replace(config, geometry=geometry, timing=timing)
 
 
 def read_id(chip: ChipPins, address: int, count: int) -> bytes:
