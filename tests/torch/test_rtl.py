@@ -8,7 +8,7 @@ from flashtrain.host import FunctionalLink, open_device
 from flashtrain.model import ModelLink
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec.streams import UPDATE_NODE
-from flashtrain.torch import AdamW, FlashDataset, ResumableSampler
+from flashtrain.torch import AdamW, FlashDataset, ResumableSampler, Rounding
 from tests.torch.compare import bits, network, same, same_state, two
 
 
@@ -53,3 +53,59 @@ def test_as_pytorch(link, overlap, exact_root):
         assert [int(ours.state[p]["step"]) for p in models[0].parameters()] == [4, 4, 5, 5]
         assert ours.overlaps == ((4, 1) if overlap else (0, 0))
         assert (device.cycles > 0) == (link is not FunctionalLink)
+
+
+VOCABULARY, TOKENS, WIDTH = 256, 32, 160
+
+
+class Transformer(torch.nn.Module):
+    """Three blocks; 1,010,016 parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(VOCABULARY, WIDTH)
+        block = torch.nn.TransformerEncoderLayer(
+            WIDTH, 4, 4 * WIDTH, dropout=0.0, batch_first=True, norm_first=True
+        )
+        self.blocks = torch.nn.TransformerEncoder(block, 3, enable_nested_tensor=False)
+        self.logits = torch.nn.Linear(WIDTH, VOCABULARY)
+
+    def forward(self, tokens):
+        mask = torch.nn.Transformer.generate_square_subsequent_mask(tokens.shape[1])
+        return self.logits(self.blocks(self.embedding(tokens), mask, is_causal=True))
+
+
+def train_transformer(link, cuts):
+    """Losses and weights of four steps with state in BF16; a loss of power follows those in `cuts`."""
+    torch.manual_seed(7)
+    model = Transformer()
+    stored = {"weight_dtype": torch.bfloat16, "state_dtype": torch.bfloat16, "rounding": Rounding.STOCHASTIC}
+    losses = []
+    with open_device("small", link, node=UPDATE_NODE, memory_bytes=64 << 20) as device:
+        optimizer = AdamW(model.parameters(), lr=1e-3, device=device, max_norm=1.0, seed=3, **stored)
+        for step in range(4):
+            random = torch.Generator().manual_seed(step)
+            tokens = torch.randint(VOCABULARY, (2, TOKENS + 1), generator=random)
+            optimizer.zero_grad()
+            logits = model(tokens[:, :-1]).reshape(-1, VOCABULARY)
+            loss = torch.nn.functional.cross_entropy(logits, tokens[:, 1:].reshape(-1))
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            if step in cuts:
+                device.link.power_cycle()
+                device.recover()
+                for parameter in model.parameters():
+                    parameter.data.fill_(torch.nan)
+                optimizer = AdamW(
+                    model.parameters(), lr=1e-3, device=device, max_norm=1.0, seed=3, recovered=True, **stored
+                )
+    return losses, [bits(parameter) for parameter in model.parameters()]
+
+
+@pytest.mark.long
+def test_a_transformer_of_a_million_parameters_goes_on_after_losses_of_power():
+    """Stochastically rounded: on the RTL to the bits of the functional Link, which was not cut."""
+    assert sum(p.numel() for p in Transformer().parameters()) == 1_010_016
+    losses, weights = train_transformer(FunctionalLink, ())
+    assert train_transformer(RtlLink, (1, 2)) == (losses, weights)
