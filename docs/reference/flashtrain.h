@@ -132,6 +132,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPTIMIZER_ADAMW_FAST 0x07 /* ADAMW for beta1 <= 1/2 */
 #define FLASHTRAIN_OPTIMIZER_SGDW 0x08 /* weight decay shrinks the weight */
 #define FLASHTRAIN_OPTIMIZER_LION 0x09 /* the step is the sign of a mean; weight decay shrinks the weight */
+#define FLASHTRAIN_OPTIMIZER_ADAMW_SCHEDULE_FREE 0x0a /* a step without momentum; the weight is drawn towards an average of steps */
 
 /* Format in which gradients arrive. */
 #define FLASHTRAIN_GRADIENT_FORMAT_FP32 0x00 /* IEEE 754 binary32 */
@@ -183,6 +184,16 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ADAM_CONSTANT_BIAS 0x05 /* sqrt(1 - beta2^t) */
 #define FLASHTRAIN_ADAM_CONSTANT_EPSILON 0x06 /* epsilon */
 #define FLASHTRAIN_ADAM_CONSTANT_STEP 0x07 /* -lr / (1 - beta1^t) */
+
+/* Constants of ADAMW_SCHEDULE_FREE; c is the share of the step in the average of all. */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_DECAY 0x01 /* -lr * weight decay */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_SQUARE_KEEP 0x02 /* beta2 */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_SQUARE_GAIN 0x03 /* 1 - beta2 */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_EPSILON 0x04 /* epsilon * sqrt(1 - beta2^t) */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_STEP 0x05 /* -lr * sqrt(1 - beta2^t) */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_MIX 0x06 /* c */
+#define FLASHTRAIN_SCHEDULE_FREE_CONSTANT_LEAD 0x07 /* 1 - beta1 * (1 - c) */
 
 /* A submission/completion queue pair with an identity. */
 #define FLASHTRAIN_PORT_HOST 0x00
@@ -601,7 +612,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_KEY_ROUND_CONSTANTS {0x243f, 0x6a88, 0x85a3, 0x08d3, 0x1319, 0x8a2e, 0x0370, 0x7344, 0xa409, 0x3822} /* an initialiser */
 
 /* Words of state of a parameter, by optimizer: an initialiser. */
-#define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3, 1, 2}
+#define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3, 1, 2, 3}
 
 /* Node *activation*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
 #define FLASHTRAIN_NODE_ACTIVATION(STREAM) \

@@ -13,6 +13,7 @@ from flashtrain.training.optimizers import (
     SGDW,
     Adam,
     AdamW,
+    AdamWScheduleFree,
     Constants,
     Linear,
     Lion,
@@ -44,8 +45,10 @@ EACH_CODE = {
         Adam(0.001, beta1=0.5, weight_decay=0.01),
         AdamW(0.001, beta1=0.25, weight_decay=0.1),
         Lion(0.001, weight_decay=0.1),
+        AdamWScheduleFree(0.001, weight_decay=0.1),
     )
 }
+EVERY = {**OPTIMIZERS, "adamw_schedule_free": AdamWScheduleFree(weight_decay=0.1)}
 
 
 def softfloat_run(program, constants, inputs):
@@ -99,7 +102,7 @@ def test_plausible_numbers_as_softfloat(code, seed):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS.values(), ids=OPTIMIZERS)
+@pytest.mark.parametrize("optimizer", EVERY.values(), ids=EVERY)
 def test_steps_are_pure_and_stay_in_float32(optimizer, seed):
     random = np.random.default_rng(seed)
     w, g = (random.standard_normal(64).astype(np.float32) for _ in range(2))
@@ -159,7 +162,7 @@ def test_copy_is_the_new_weight_in_sixteen_bits():
 def test_nan_and_infinity_stay_in_their_place():
     w = np.ones(5, np.float32)
     g = np.array([1, np.nan, np.inf, -np.inf, 1], np.float32)
-    for optimizer in OPTIMIZERS.values():
+    for optimizer in EVERY.values():
         new, state = optimizer.step(w, g, optimizer.initial_state(w), 1)
         for array in (new, *state.values()):
             # The step of Lion is a sign, so an infinite gradient leaves its weights finite.
@@ -172,7 +175,7 @@ def test_a_learning_rate_of_zero_moves_nothing(seed):
     random = np.random.default_rng(seed)
     w, g = (random.standard_normal(100).astype(np.float32) for _ in range(2))
     g[::3] = 0
-    for optimizer in (SGD(0.0), Momentum(0.0), Nesterov(0.0), Adam(0.0), AdamW(0.0)):
+    for optimizer in (SGD(0.0), Momentum(0.0), Nesterov(0.0), Adam(0.0), AdamW(0.0), AdamWScheduleFree(0.0)):
         new, _ = optimizer.step(w, g, optimizer.initial_state(w), 1)
         assert new.tobytes() == w.tobytes(), optimizer
 
@@ -181,7 +184,7 @@ def test_unscaling_by_a_power_of_two_and_clipping_are_one_factor(seed):
     random = np.random.default_rng(seed)
     w, g = (random.standard_normal(100).astype(np.float32) for _ in range(2))
     clip = np.float32(0.3)
-    for optimizer in OPTIMIZERS.values():
+    for optimizer in EVERY.values():
         state = optimizer.initial_state(w)
         plain, plain_state = optimizer.step(w, clip * g, state, 2)
         scaled, scaled_state = optimizer.step(w, 1024 * g, state, 2, unscale=1 / 1024, clip=float(clip))

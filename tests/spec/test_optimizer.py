@@ -17,6 +17,7 @@ from flashtrain.spec.optimizer import (
     Operation,
     OptimizerCode,
     Program,
+    ScheduleFreeConstant,
     SgdConstant,
 )
 
@@ -29,7 +30,7 @@ def test_numbers():
     assert numbers(OptimizerCode) == {
         "SGD": 0, "MOMENTUM": 1, "NESTEROV": 2, "LINEAR": 3,
         "ADAM": 4, "ADAMW": 5, "ADAM_FAST": 6, "ADAMW_FAST": 7, "SGDW": 8,
-        "LION": 9,
+        "LION": 9, "ADAMW_SCHEDULE_FREE": 10,
     }  # fmt: skip
     assert numbers(GradientFormat) == {"FP32": 0, "FP16": 1, "BF16": 2}
     assert numbers(CopyFormat) == {"NONE": 0, "FP16": 1, "BF16": 2}
@@ -41,6 +42,10 @@ def test_numbers():
     }  # fmt: skip
     assert numbers(LionConstant) == {
         "SCALE": 0, "DECAY": 1, "OLD": 2, "NEW": 3, "KEEP": 4, "GAIN": 5, "STEP": 6,
+    }  # fmt: skip
+    assert numbers(ScheduleFreeConstant) == {
+        "SCALE": 0, "DECAY": 1, "SQUARE_KEEP": 2, "SQUARE_GAIN": 3, "EPSILON": 4, "STEP": 5, "MIX": 6,
+        "LEAD": 7,
     }  # fmt: skip
     assert numbers(Input) == {"W": 0, "M": 1, "V": 2, "G": 3}
     assert numbers(Op) == {"MUL": 0, "ADD": 1, "SUB": 2, "FMA": 3, "DIV": 4, "SQRT": 5, "SIGN": 6}
@@ -68,6 +73,7 @@ def test_every_code_has_its_program():
         (OptimizerCode.ADAMW_FAST, 10, 2),
         (OptimizerCode.SGDW, 3, 0),
         (OptimizerCode.LION, 8, 1),
+        (OptimizerCode.ADAMW_SCHEDULE_FREE, 11, 2),
     ],
 )
 def test_operations_fit_the_update_unit(code, fused, states):
@@ -75,7 +81,9 @@ def test_operations_fit_the_update_unit(code, fused, states):
     program = PROGRAMS[code]
     assert program.count(Op.MUL, Op.ADD, Op.SUB, Op.FMA) == fused
     assert program.count(Op.SQRT) == (states == 2)
-    assert program.count(Op.DIV) == 2 * (states == 2)
+    # The bias of the second moments is in constants where there is none of the first ones.
+    divisions = 1 if code is OptimizerCode.ADAMW_SCHEDULE_FREE else 2
+    assert program.count(Op.DIV) == divisions * (states == 2)
     assert program.count(Op.SIGN) == (code is OptimizerCode.LION)
     assert len(program.outputs) == 1 + states
 

@@ -16,7 +16,17 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, Optimiz
 from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.spec.update import Tile
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Lion, Momentum, Nesterov
+from flashtrain.training.optimizers import (
+    SGD,
+    SGDW,
+    Adam,
+    AdamW,
+    AdamWScheduleFree,
+    Linear,
+    Lion,
+    Momentum,
+    Nesterov,
+)
 from tests.rounded_state import as_stored, group_bits
 
 OPTIMIZERS = (
@@ -30,6 +40,7 @@ OPTIMIZERS = (
     Adam(0.001, beta1=0.5),
     AdamW(0.001, beta1=0.25),
     Lion(0.001, weight_decay=0.1),
+    AdamWScheduleFree(0.01, weight_decay=0.1),
 )
 FP32, FP16, BF16 = GradientFormat
 NAMES = {"m": Input.M, "v": Input.V}
@@ -99,7 +110,14 @@ def check(state, references):
 
 def start(device, references, **options):
     state = device.optimizer_state([reference.group for reference in references], **options)
-    state.initialise([reference.w for reference in references])
+    m, v = (
+        [
+            [one.get(name, np.zeros_like(w)) for w, one in zip(each.w, each.state, strict=True)]
+            for each in references
+        ]
+        for name in NAMES
+    )
+    state.initialise([reference.w for reference in references], m, v)
     return state
 
 

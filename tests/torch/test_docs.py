@@ -10,8 +10,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from flashtrain import host, numerics
-from flashtrain.torch import SGD, Adam, AdamW, Lion, Muon, ResumableSampler
+from flashtrain.torch import SGD, Adam, AdamW, AdamWScheduleFree, Lion, Muon, ResumableSampler
 from flashtrain.training import errors
+from tests.torch.authors_schedule_free import AuthorsScheduleFree
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pytorch-optimizers.md").read_text(encoding="utf-8")
 
@@ -49,6 +50,26 @@ def test_muon():
         for optimizer in optimizers:
             optimizer.step()
     torch.testing.assert_close(scope["model"].state_dict(), model.state_dict(), rtol=1e-5, atol=1e-6)
+
+
+def test_schedule_free(capsys):
+    """The network as the authors' code trains it."""
+    scope = {}
+    page = Path(__file__).parents[2] / "docs" / "schedule-free.md"
+    (example,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    exec(example, scope)
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(30, 20), nn.Tanh(), nn.Linear(20, 3))
+    x, y = torch.randn(8, 30), torch.arange(8) % 3
+    optimizer = AuthorsScheduleFree(model.parameters(), lr=0.01, warmup_steps=2)
+    optimizer.train()
+    for _ in range(5):
+        model.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    optimizer.eval()
+    torch.testing.assert_close(scope["model"].state_dict(), model.state_dict(), rtol=1e-4, atol=1e-6)
+    assert float(capsys.readouterr().out) < 1
 
 
 def test_overlap(capsys):
@@ -114,7 +135,7 @@ def test_exceptions():
         assert any(hasattr(module, name) for module in (host, numerics, errors)), name
 
 
-@pytest.mark.parametrize("kind", [SGD, Adam, AdamW, Lion, Muon])
+@pytest.mark.parametrize("kind", [SGD, Adam, AdamW, AdamWScheduleFree, Lion, Muon])
 def test_arguments(kind):
     own = inspect.signature(kind).parameters
     assert len(names("Arguments")) == 15

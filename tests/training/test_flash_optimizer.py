@@ -20,7 +20,17 @@ from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.flash_optimizer import FlashOptimizer
 from flashtrain.training.loss_scale import LossScale
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Lion, Momentum, Nesterov
+from flashtrain.training.optimizers import (
+    SGD,
+    SGDW,
+    Adam,
+    AdamW,
+    AdamWScheduleFree,
+    Linear,
+    Lion,
+    Momentum,
+    Nesterov,
+)
 from flashtrain.training.parameters import Parameter
 
 F = np.float32
@@ -36,6 +46,7 @@ OPTIMIZERS = (
     Adam(0.001, beta1=0.5),
     AdamW(0.001, beta1=0.25),
     Lion(0.001, weight_decay=0.1),
+    AdamWScheduleFree(0.01, weight_decay=0.1),
 )
 SHAPES = ((30, 7), (), (613,))
 
@@ -103,6 +114,36 @@ def test_every_step_as_the_reference(device, random, optimizer, gradient, copy):
             same(weights, reference.w)
         else:
             same(weights, [gradient_values(copy_of(w, copy)) for w in reference.w])
+
+
+def test_averages_of_schedule_free_adamw(device, random):
+    """By group, of the current and of a pinned generation; other optimizers evaluate what they train."""
+    groups = tensors(random, [(200,)]), tensors(random, [(9, 9)])
+    kinds = AdamWScheduleFree(0.01), AdamWScheduleFree(0.02, beta1=0.8)
+    references = [Reference(kind, own) for kind, own in zip(kinds, groups, strict=True)]
+    flash = FlashOptimizer(
+        [{"params": groups[0]}, {"params": groups[1], "learning_rate": 0.02, "beta1": 0.8}], kinds[0], device
+    )
+
+    def averages():
+        return [
+            one.optimizer.evaluated(w, state)
+            for one in references
+            for w, state in zip(one.w, one.state, strict=True)
+        ]
+
+    for step in range(3):
+        if step == 2:
+            pinned, before = flash.pin(), averages()
+        g = [tensors(random, [w.shape for w in own]) for own in groups]
+        flash.step([*g[0], *g[1]])
+        for reference, own in zip(references, g, strict=True):
+            reference.step(own)
+    same(flash.evaluated(), averages())
+    same(flash.evaluated(pinned), before)
+    flash.release(pinned)
+    adam = FlashOptimizer(groups[0], Adam(), device)
+    same(adam.evaluated(), adam.weights())
 
 
 def test_groups_with_their_own_hyperparameters(device, random):

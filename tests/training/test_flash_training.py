@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import FunctionalLink, StreamFull, open_device
+from flashtrain.numerics import HyperparameterError
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import Input
 from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE, WEIGHT_NODE
@@ -13,7 +14,7 @@ from flashtrain.training.arrays import pack
 from flashtrain.training.errors import SequenceError, TensorError
 from flashtrain.training.flash_training import replay, train_through_flash
 from flashtrain.training.networks import NETWORKS, attention, convnet, mlp
-from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Linear, Momentum
+from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, AdamWScheduleFree, Linear, Momentum
 from flashtrain.training.recipes import RECIPES
 from flashtrain.training.reference import reference_steps, train_reference
 from flashtrain.training.sequence import (
@@ -43,6 +44,18 @@ def test_result_equals_plain_numpy(network, optimizer, place, overlap, data):
         storage = DeviceStorage.on(device)
         through_flash = train_through_flash(network, data, optimizer, 32, 5, 4, storage, sequence)
     assert through_flash.log.equals(train_reference(network, data, optimizer, 32, 5, seed=4))
+
+
+def test_an_optimizer_that_is_evaluated_elsewhere_is_refused(data):
+    network, optimizer = mlp(8), AdamWScheduleFree()
+    sequence = training_sequence(network, 8, optimizer)
+    message = "adamwschedulefree is evaluated with averages.*expected another optimizer"
+    with pytest.raises(HyperparameterError, match=message):
+        train_reference(network, data, optimizer, 8, 1, seed=1)
+    with open_device("small", link=FunctionalLink, node=UPDATE_NODE) as device:
+        storage = DeviceStorage.on(device)
+        with pytest.raises(HyperparameterError, match=message):
+            train_through_flash(network, data, optimizer, 8, 1, 1, storage, sequence)
 
 
 @pytest.mark.parametrize("network", [mlp(40), convnet(4), attention(8)], ids=lambda network: network.name)

@@ -95,7 +95,7 @@ def change(path, value):
         (
             change(["prologue", 2, "program"], "adamax"),
             "prologue[2].program: expected one of sgd, momentum, nesterov, linear, adam, adamw, adam_fast,"
-            ' adamw_fast, sgdw, lion, got "adamax"',
+            ' adamw_fast, sgdw, lion, adamw_schedule_free, got "adamax"',
         ),
         (
             change(["prologue", 2, "tensors"], ["weights/hidden"]),

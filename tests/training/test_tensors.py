@@ -172,6 +172,12 @@ def test_an_overflow_leaves_the_state_as_it_was(small, bad):
     assert (store.updates.updates, store.updates.skips) == (2, 1)
 
 
+def test_state_that_does_not_begin_at_zero(small):
+    """z of schedule-free AdamW begins at the weights, which a sequence does not do."""
+    with pytest.raises(TensorError, match="state of ADAMW_SCHEDULE_FREE begins with the weights"):
+        StateStore(small, W, INITIAL, OptimizerCode.ADAMW_SCHEDULE_FREE, Port.CORE)
+
+
 def test_state_that_is_not_there(small):
     storage = DeviceStorage.on(small)
     with pytest.raises(TensorError, match="the stream state was never initialised"):

@@ -72,6 +72,7 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "LINEAR_CONSTANT": optimizer.LinearConstant,
     "LION_CONSTANT": optimizer.LionConstant,
     "ADAM_CONSTANT": optimizer.AdamConstant,
+    "SCHEDULE_FREE_CONSTANT": optimizer.ScheduleFreeConstant,
     "PORT": streams.Port,
     "ACCESS": streams.Access,
     "PERSISTENCY": streams.Persistency,

@@ -38,6 +38,7 @@ class OptimizerCode(IntEnum):
     ADAMW_FAST = 7  # ADAMW for beta1 <= 1/2
     SGDW = 8  # weight decay shrinks the weight
     LION = 9  # the step is the sign of a mean; weight decay shrinks the weight
+    ADAMW_SCHEDULE_FREE = 10  # a step without momentum; the weight is drawn towards an average of steps
 
 
 class GradientFormat(IntEnum):
@@ -111,14 +112,27 @@ class LionConstant(IntEnum):
     STEP = 6  # -lr
 
 
-Constant = SgdConstant | LinearConstant | AdamConstant | LionConstant
+class ScheduleFreeConstant(IntEnum):
+    """Constants of ADAMW_SCHEDULE_FREE; c is the share of the step in the average of all."""
+
+    SCALE = 0  # of the gradient: unscale * clip
+    DECAY = 1  # -lr * weight decay
+    SQUARE_KEEP = 2  # beta2
+    SQUARE_GAIN = 3  # 1 - beta2
+    EPSILON = 4  # epsilon * sqrt(1 - beta2^t)
+    STEP = 5  # -lr * sqrt(1 - beta2^t)
+    MIX = 6  # c
+    LEAD = 7  # 1 - beta1 * (1 - c)
+
+
+Constant = SgdConstant | LinearConstant | AdamConstant | LionConstant | ScheduleFreeConstant
 
 
 class Input(Enum):
     """Inputs of a program, for each parameter."""
 
     W = 0  # the weight
-    M = 1  # momentum, first moment
+    M = 1  # momentum, first moment; ADAMW_SCHEDULE_FREE: z
     V = 2  # second moment
     G = 3  # the gradient, converted to binary32
 
@@ -175,7 +189,7 @@ class Program:
     """Operations of an optimizer, and which results are the new w, m and v (`None`: it has no such state)."""
 
     code: OptimizerCode
-    constants: type[SgdConstant] | type[LinearConstant] | type[AdamConstant] | type[LionConstant]
+    constants: type[Constant]
     operations: tuple[Operation, ...]
     w: Operation
     m: Operation | None = None
@@ -281,6 +295,26 @@ def _lion() -> Program:
     return Program(OptimizerCode.LION, c, (g, old, new, mixed, direction, shrunk, w, kept, m), w, m)
 
 
+def _schedule_free() -> Program:
+    c = ScheduleFreeConstant
+    g = Operation("g", Op.MUL, (c.SCALE, _G))
+    kept = Operation("kept", Op.MUL, (c.SQUARE_KEEP, _V))
+    gained = Operation("gained", Op.MUL, (c.SQUARE_GAIN, g))
+    v = Operation("v", Op.FMA, (gained, g, kept))
+    root = Operation("root", Op.SQRT, (v,))
+    divisor = Operation("divisor", Op.ADD, (root, c.EPSILON))
+    dividend = Operation("dividend", Op.MUL, (c.STEP, g))
+    move = Operation("move", Op.DIV, (dividend, divisor))
+    step = Operation("step", Op.FMA, (c.DECAY, _W, move))
+    m = Operation("m", Op.ADD, (_M, step))
+    # By a difference, so that a constant which is rounded does not move a weight that equals z.
+    apart = Operation("apart", Op.SUB, (_M, _W))
+    mixed = Operation("mixed", Op.FMA, (c.MIX, apart, _W))
+    w = Operation("w", Op.FMA, (c.LEAD, step, mixed))
+    operations = (g, kept, gained, v, root, divisor, dividend, move, step, m, apart, mixed, w)
+    return Program(OptimizerCode.ADAMW_SCHEDULE_FREE, c, operations, w, m, v)
+
+
 PROGRAMS = {
     program.code: program
     for program in (
@@ -289,6 +323,7 @@ PROGRAMS = {
         *(_adam(code) for code in OptimizerCode if OptimizerCode.ADAM <= code <= OptimizerCode.ADAMW_FAST),
         _sgd(OptimizerCode.SGDW),
         _lion(),
+        _schedule_free(),
     )
 }
 """The micro-program of every code."""

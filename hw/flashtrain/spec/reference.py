@@ -210,6 +210,7 @@ def _update() -> Iterable[str]:
         "Constants of LINEAR": optimizer.LinearConstant,
         "Constants of LION": optimizer.LionConstant,
         "Constants of ADAM, ADAMW and FAST": optimizer.AdamConstant,
+        "Constants of ADAMW_SCHEDULE_FREE": optimizer.ScheduleFreeConstant,
     }.items():
         yield from _enum(title, kind, level=3)
 

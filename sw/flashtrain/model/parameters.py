@@ -44,7 +44,7 @@ DATA_SHEETS = {
     "erase_start": 2,  # `ZoneAllocator`, `EraseBroadcast`: from the choice of a zone to the channels
     "fill_blocks": 85,  # `BlockTable`: besides a cycle per block
     "judge_page": 3,  # `PageReceiver`: from the verdict on a coded page to its head
-    "tile": 199,  # `UpdateUnit.latency` of Adam, the longest, and the sequencer; in the unit's own clock
+    "tile": 196,  # `UpdateUnit.latency` of Adam, the longest, and the sequencer; in the unit's own clock
 }
 """Stages that data sheets of RTL units state, or that follow from their structure."""
 

@@ -15,12 +15,13 @@ from flashtrain.spec.optimizer import (
     LinearConstant,
     LionConstant,
     OptimizerCode,
+    ScheduleFreeConstant,
     SgdConstant,
 )
 
 from .errors import HyperparameterError
 
-Named = TypeVar("Named", SgdConstant, LinearConstant, AdamConstant, LionConstant)
+Named = TypeVar("Named", SgdConstant, LinearConstant, AdamConstant, LionConstant, ScheduleFreeConstant)
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ from .activations.offload_activations import OffloadActivations, save_on_flash
 from .activations.report import ActivationReport, ModuleTraffic
 from .capturing.capture import Capture, capture
 from .data import FlashDataset, ResumableSampler
-from .optimizers import SGD, Adam, AdamW, DieOptimizer, Lion, Muon
+from .optimizers import SGD, Adam, AdamW, AdamWScheduleFree, DieOptimizer, Lion, Muon
 from .ranks.errors import RankError, RankLost
 from .ranks.opening import open_rank_device
 
 __all__ = [
     "SGD", "ActivationChanged", "ActivationError", "ActivationLost", "ActivationRefused", "ActivationReport",
-    "Adam", "AdamW", "Capture", "CaptureError", "CodecUnavailable", "DieOptimizer", "FlashDataset",
-    "Lion", "MissingExtra", "ModuleTraffic", "Muon", "OffloadActivations", "PlanMismatch", "Processor",
-    "RankError", "RankLost", "ResumableSampler", "Rounding", "UnsupportedTensor", "capture", "keep",
-    "open_rank_device", "save_on_flash",
+    "Adam", "AdamW", "AdamWScheduleFree", "Capture", "CaptureError", "CodecUnavailable", "DieOptimizer",
+    "FlashDataset", "Lion", "MissingExtra", "ModuleTraffic", "Muon", "OffloadActivations", "PlanMismatch",
+    "Processor", "RankError", "RankLost", "ResumableSampler", "Rounding", "UnsupportedTensor", "capture",
+    "keep", "open_rank_device", "save_on_flash",
 ]  # fmt: skip

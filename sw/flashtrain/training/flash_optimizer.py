@@ -82,7 +82,15 @@ class FlashOptimizer:
         if recovered:
             self._set_data(self._as_after_steps(self.weights()))
         else:
-            self._state.initialise([[p.data for p in group[PARAMS]] for group in self.param_groups])
+            weights = [[p.data for p in group[PARAMS]] for group in self.param_groups]
+            first = [[optimizer.initial_state(w) for w in group] for group in weights]
+            m, v = (
+                [[state[name] for state in group] for group in first]
+                if name in optimizer.state_names
+                else None
+                for name in ("m", "v")
+            )
+            self._state.initialise(weights, m, v)
 
     @property
     def steps(self) -> int:
@@ -161,6 +169,16 @@ class FlashOptimizer:
     def weights(self, generation: Generation | None = None) -> list[FloatArray]:
         """The float32 weights of all parameters, of the current or a pinned generation."""
         return [w for group in self._state.read(Input.W, generation) for w in group]
+
+    def evaluated(self, generation: Generation | None = None) -> list[FloatArray]:
+        """The float32 weights to evaluate: those of :meth:`weights`, but for `AdamWScheduleFree` averages."""
+        w, *arrays = (self._state.read(_STATE[name], generation) for name in self._state_names)
+        names = self._optimizer.state_names
+        return [
+            optimizer.evaluated(own, dict(zip(names, state, strict=True)))
+            for number, optimizer in enumerate(self._optimizers())
+            for own, *state in zip(w[number], *(array[number] for array in arrays), strict=True)
+        ]
 
     def state_dict(self, generation: Generation | None = None) -> dict[str, Any]:
         """Weights, state and hyperparameters, in the form that `torch.optim` gives them.

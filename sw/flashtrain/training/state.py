@@ -31,6 +31,8 @@ class StateStore:
         self, device: Device, tensors: Sequence[TensorInfo], arrays: Sequence[Array] | None,
         program: OptimizerCode, port: Port, commits: Commits = PLAIN,
     ) -> None:  # fmt: skip
+        if program is OptimizerCode.ADAMW_SCHEDULE_FREE and arrays is not None:
+            raise TensorError(f"state of {program.name} begins with the weights; expected a program of zeros")
         geometry = device.config.geometry
         group = TensorGroup(program, tuple(tensor.spec.shape for tensor in tensors))
         self._device = device

@@ -10,7 +10,7 @@ from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.die_step import norm_limit
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.loss_scale import LossScale
-from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.optimizers import AdamWScheduleFree, Optimizer
 from flashtrain.training.schedules import Constant, Schedule
 from flashtrain.training.sequence.steps import UpdatePlace
 
@@ -105,7 +105,12 @@ class RunSteps:
 
 
 def first_steps(optimizer: Optimizer, policy: StepPolicy) -> RunSteps:
-    """The state before the first step."""
+    """The state before the first step; `HyperparameterError` for an optimizer that no run can evaluate."""
+    if isinstance(optimizer, AdamWScheduleFree):
+        raise HyperparameterError(
+            f"{optimizer.name} is evaluated with averages, and a run evaluates the weights that it trains;"
+            " expected another optimizer, or AdamWScheduleFree of flashtrain.torch"
+        )
     return RunSteps(optimizer, policy, scale=LossScale(policy.loss_scale))
 
 

@@ -10,8 +10,21 @@ from flashtrain.numerics import HyperparameterError
 from flashtrain.spec.optimizer import AdamConstant as A
 from flashtrain.spec.optimizer import LinearConstant as L
 from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.spec.optimizer import ScheduleFreeConstant as FREE
 from flashtrain.spec.optimizer import SgdConstant as S
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Constants, Linear, Lion, Momentum, Nesterov
+from flashtrain.training.optimizers import (
+    SGD,
+    SGDW,
+    Adam,
+    AdamW,
+    AdamWScheduleFree,
+    Constants,
+    Linear,
+    Lion,
+    Momentum,
+    Nesterov,
+)
+from flashtrain.training.optimizers.schedule_free import Average
 
 F = np.float32
 
@@ -48,6 +61,39 @@ def test_lion():
     c = Lion(0.1, 0.9, 0.99, weight_decay=0.2).constants(3, unscale=0.5)
     assert c.code is OptimizerCode.LION
     assert list(c.values) == [F(x) for x in (0.5, 1 - 0.1 * 0.2, 0.9, 1 - 0.9, 0.99, 1 - 0.99, -0.1)]
+
+
+def test_schedule_free():
+    c = AdamWScheduleFree(0.1, 0.8, 0.99, 1e-6, weight_decay=0.2).constants(4, unscale=0.5)
+    bias = (1 - 0.99**4) ** 0.5
+    values = (0.5, -0.1 * 0.2, 0.99, 1 - 0.99, 1e-6 * bias, -0.1 * bias, 1 / 4, 1 - 0.8 * (1 - 1 / 4))
+    assert c.code is OptimizerCode.ADAMW_SCHEDULE_FREE
+    assert list(c.values) == [F(x) for x in values]
+
+
+@pytest.mark.parametrize("warmup", [0, 1, 5])
+@pytest.mark.parametrize(("r", "power"), [(0.0, 2.0), (0.5, 2.0), (1.0, 0.0)])
+def test_share_of_a_step_in_the_average(warmup, r, power):
+    """Of a constant learning rate: by its definition, and step by step; far steps take no time."""
+    optimizer = AdamWScheduleFree(0.02, warmup_steps=warmup, r=r, weight_lr_power=power)
+    average, weights = Average(), []
+    for t in range(1, 31):
+        weights.append(t**r * min(1.0, t / warmup if warmup else 1.0) ** power)
+        one, other = optimizer.constants(t), optimizer.next_constants(average)
+        average = optimizer.after(average)
+        assert one[FREE.MIX] == pytest.approx(weights[-1] / sum(weights), rel=1e-6)
+        assert [float(value) for value in one.values] == pytest.approx(
+            [float(v) for v in other.values], rel=1e-6
+        )
+    if not r:
+        assert optimizer.constants(10**9)[FREE.MIX] == pytest.approx(1e-9, rel=1e-5)
+
+
+def test_a_rate_of_zero_has_no_share():
+    optimizer = AdamWScheduleFree(0.0)
+    assert optimizer.next_constants(Average())[FREE.MIX] == 0
+    with pytest.raises(HyperparameterError, match=r"beta1 is 0\.0; expected a finite number above 0"):
+        AdamWScheduleFree(beta1=0.0)
 
 
 def test_weight_decay_of_adamw_shrinks_the_weight():

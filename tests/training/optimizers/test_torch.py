@@ -14,8 +14,9 @@ import pytest
 import torch
 
 from flashtrain.sim.bench import float_vectors
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Lion, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, AdamWScheduleFree, Lion, Momentum, Nesterov
 from tests.torch.authors_lion import AuthorsLion
+from tests.torch.authors_schedule_free import AuthorsScheduleFree
 
 F = np.float32
 ITERATIONS = (1, 2, 3, 10, 100, 1000, 100_000)
@@ -178,6 +179,80 @@ def test_lion_is_equal_to_its_authors_code(optimizer, numbers, seed):
         known = ~np.isnan(ours[0])
         assert ulps(ours[0], parameter.detach().numpy())[known].max(initial=0) == 0
         assert ulps(ours[1]["m"], theirs.state[parameter]["exp_avg"].numpy()).max() == 0
+
+
+FREE = [AdamWScheduleFree(), AdamWScheduleFree(0.01, 0.6, 0.99, 1e-6, weight_decay=0.1)]
+
+
+def authors_schedule_free(optimizer, w, state, t):
+    """Their optimizer behind `t` - 1 steps of this learning rate, and its parameter."""
+    parameter = torch.nn.Parameter(torch.from_numpy(w.copy()))
+    lr, betas = optimizer.learning_rate, (optimizer.beta1, optimizer.beta2)
+    theirs = AuthorsScheduleFree([parameter], lr, betas, optimizer.epsilon, optimizer.weight_decay)
+    theirs.train()
+    theirs.param_groups[0] |= {"k": t - 1, "weight_sum": (t - 1) * lr**2.0, "lr_max": lr}
+    names = {"m": "z", "v": "exp_avg_sq"}
+    theirs.state[parameter] = {names[name]: torch.from_numpy(array.copy()) for name, array in state.items()}
+    return theirs, parameter
+
+
+def exact_schedule_free(optimizer, w, g, state, t):
+    """New y and z in double precision."""
+    y, g, z, v = (array.astype(np.float64) for array in (w, g, state["m"], state["v"]))
+    v = optimizer.beta2 * v + (1 - optimizer.beta2) * g * g
+    step = g / (np.sqrt(v / (1 - optimizer.beta2**t)) + optimizer.epsilon) + optimizer.weight_decay * y
+    lead = 1 - optimizer.beta1 * (1 - 1 / t)
+    lr = optimizer.learning_rate
+    return y + (z - y) / t - lr * lead * step, z - lr * step
+
+
+@pytest.mark.parametrize("optimizer", FREE, ids=str)
+def test_schedule_free_is_as_near_to_exact_steps_as_its_authors_code(optimizer, seed):
+    """v is equal to the bit; y and z are rounded at other places, and as far from double precision."""
+    random = np.random.default_rng(seed)
+    errors = {"ours": [], "theirs": []}
+    for t in (1, 2, 3, 10, 1000, 100_000):
+        w, g, state = training_like(random, optimizer, 0.02)
+        state["m"] = (w + random.standard_normal(SIZE) * 1e-3).astype(F)
+        theirs, parameter = authors_schedule_free(optimizer, w, state, t)
+        parameter.grad = torch.from_numpy(g.copy())
+        theirs.step()
+        y, new = optimizer.step(w, g, state, t)
+        other = theirs.state[parameter]
+        assert ulps(new["v"], other["exp_avg_sq"].numpy()).max() == 0
+        exact = exact_schedule_free(optimizer, w, g, state, t)
+        found = {"ours": (y, new["m"]), "theirs": (parameter.detach().numpy(), other["z"].numpy())}
+        for name, arrays in found.items():
+            errors[name].append([np.sqrt(np.mean((a - b) ** 2)) for a, b in zip(arrays, exact, strict=True)])
+    ours, theirs = (np.array(one) for one in errors.values())
+    ratio = ours / theirs
+    print(
+        f"{optimizer}: error of y and z, of that of the authors' code: {ratio.min():.2f} to {ratio.max():.2f}"
+    )
+    assert ratio.max() < 1.5
+
+
+def test_distance_of_schedule_free_to_its_authors_code(seed):
+    """One hundred steps, as in the table of docs/optimizers.md."""
+    random = np.random.default_rng(seed)
+    optimizer = FREE[0]
+    start = w = (random.standard_normal(SIZE) * 0.02).astype(F)
+    state = optimizer.initial_state(w)
+    theirs, parameter = authors_schedule_free(optimizer, w, state, 1)
+    for t in range(1, 101):
+        g = (random.standard_normal(SIZE) * 0.01).astype(F)
+        w, state = optimizer.step(w, g, state, t)
+        parameter.grad = torch.from_numpy(g.copy())
+        theirs.step()
+        if t in (1, 100):
+            distance = weight_units(start, w, parameter.detach().numpy())
+            print(f"y after {t} steps, units of the larger weight: {histogram([distance])}")
+    assert np.mean(distance <= 4) > 0.9
+    x = optimizer.evaluated(w, state)
+    same = torch.from_numpy(w).lerp(torch.from_numpy(state["m"]), 1 - 1 / optimizer.beta1)
+    assert ulps(x, same.numpy()).max() == 0
+    theirs.eval()
+    assert np.mean(weight_units(start, x, parameter.detach().numpy()) <= 4) > 0.9
 
 
 @pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)

@@ -9,7 +9,7 @@ from flashtrain.perf.update_case import Case
 from flashtrain.spec import FmsConfig, load_config, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import Codec
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Lion, Momentum, Nesterov
+from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, AdamWScheduleFree, Lion, Momentum, Nesterov
 from flashtrain.training.sequence import UpdatePlace
 
 from .point import Role, Run, Workload
@@ -78,6 +78,7 @@ _SMALL: Mapping[str, Workload] = {
     "adamw_beta1_fp32": OptimizerStep(Case(AdamW(beta1=0.4)), 8),
     "sgdw_fp16": OptimizerStep(Case(SGDW(), _FP16), 8),
     "lion_bf16": OptimizerStep(Case(Lion(), _BF16), 8),
+    "adamw_schedule_free_bf16": OptimizerStep(Case(AdamWScheduleFree(), _BF16), 8),
 }
 
 _SMALL_ECC: Mapping[str, Workload] = {

@@ -4,6 +4,7 @@ from .adam import Adam, AdamW
 from .die_optimizer import DieOptimizer
 from .lion import Lion
 from .muon import Muon
+from .schedule_free import AdamWScheduleFree
 from .sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer", "Lion", "Muon"]
+__all__ = ["SGD", "Adam", "AdamW", "AdamWScheduleFree", "DieOptimizer", "Lion", "Muon"]

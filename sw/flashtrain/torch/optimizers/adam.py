@@ -36,7 +36,7 @@ class Adam(DieOptimizer):
     amsgrad, foreach, fused, capturable and differentiable are refused unless they are as by default.
     """
 
-    names = StateNames({Input.M: "exp_avg", Input.V: "exp_avg_sq"}, counted=True)
+    names = StateNames({Input.M: "exp_avg", Input.V: "exp_avg_sq"}, counted=True, whole=True)
     hyperparameters = ("lr", "betas", "eps", "weight_decay")
 
     def __init__(

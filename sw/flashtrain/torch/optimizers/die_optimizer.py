@@ -131,6 +131,7 @@ class DieOptimizer(torch.optim.Optimizer):
         self._storage = storage
         self.host_state: Callable[[], bytes] = bytes
         self._recovered: CommitNote | None = None
+        self._counted: list[dict[str, Any]] = []  # by group, during a step
         self._shown = ShownTensors()
         self._own_parameters = own_parameters
         self._ranks = ranks_of(group, commits, own_parameters)
@@ -171,6 +172,10 @@ class DieOptimizer(torch.optim.Optimizer):
         """PyTorch's names of the state of the parameters of a group."""
         return self.names
 
+    def counted(self, group: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a group that a step changes, as they are after the next one."""
+        return {}
+
     @property
     def stores(self) -> int:
         """The number of times that the host has stored weights on the dies: 1 if nobody else changes them."""
@@ -196,7 +201,10 @@ class DieOptimizer(torch.optim.Optimizer):
         """
         if self._recovered is None or self._recovered.options is None:
             return False
+        kept = [{name: group[name] for name in self.counted(group)} for group in self.param_groups]
         self._recovered.set_options(self.param_groups)
+        for group, counted in zip(self.param_groups, kept, strict=True):
+            group.update(counted)  # they belong to the state, and came with it
         if restore is not None:
             restore(self._recovered.host)
         self._opt_called = True  # a scheduler that steps now is not too early
@@ -230,9 +238,10 @@ class DieOptimizer(torch.optim.Optimizer):
         note = CommitNote.unpack(raw)
         members = members_of(self.param_groups)
         cells = [cell.cell(members) for cell in note.cells]
+        self._require_counted(note)
         copied = replace(note, place=self._ranks.place(1)).pack()
         self._ranks.agreed(lambda: self._dies.revert(generation, cells, _host_of(note), copied))
-        self._recovered = note
+        self._take(note)
 
     # As of torch.optim.Optimizer.
 
@@ -387,9 +396,16 @@ class DieOptimizer(torch.optim.Optimizer):
             begun = None
         if rearranged:
             self._dies.rearrange(self._refined(gradients, steps), steps)
-        report = self._dies.step(
-            gradients, negated, steps, unscale, self.max_norm, self.host_state(), agreement, begun
-        )
+        before, self._counted = self._dies.updates, [self.counted(group) for group in self.param_groups]
+        try:
+            report = self._dies.step(
+                gradients, negated, steps, unscale, self.max_norm, self.host_state(), agreement, begun
+            )
+        finally:
+            if self._dies.updates > before:
+                for group, counted in zip(self.param_groups, self._counted, strict=True):
+                    group.update(counted)
+            self._counted = []
         self._learn(gradients, begun is not None, reason)
         return report
 
@@ -474,8 +490,10 @@ class DieOptimizer(torch.optim.Optimizer):
         host: bytes,
         ahead: int,
     ) -> bytes:
-        place = self._ranks.place(ahead)
-        return CommitNote.of(self.param_groups, cells, tensors, stepped, host, place).pack()
+        place, groups = self._ranks.place(ahead), self.param_groups
+        if self._counted:
+            groups = [{**group, **counted} for group, counted in zip(groups, self._counted, strict=True)]
+        return CommitNote.of(groups, cells, tensors, stepped, host, place).pack()
 
     def _note(self) -> CommitNote:
         """The recorded note of the current generation; :class:`JournalMissing` in a node without one."""
@@ -524,8 +542,27 @@ class DieOptimizer(torch.optim.Optimizer):
                 raise ParameterError(f"group {cell.group} has {cell.formats} on the dies; expected the same")
             cells.append(cell)
             tensors.append(cell.tensors(step.regions(cell.formats)))
+        self._require_counted(note)
         self._dies.attach(cells, tensors, _host_of(note), raw)
+        self._take(note)
+
+    def _require_counted(self, note: CommitNote) -> None:
+        """:class:`ParameterError` for the note of a state that was loaded, if steps change options: it has
+        none."""
+        counted = [name for group in self.param_groups for name in self.counted(group)]
+        if counted and note.options is None and any(cell.steps for cell in note.cells):
+            raise ParameterError(
+                "the state on the dies was loaded from a dictionary, and no step since has recorded "
+                f"{', '.join(dict.fromkeys(counted))}; expected a new optimizer, and load_state_dict() again"
+            )
+
+    def _take(self, note: CommitNote) -> None:
+        """Go on behind this note, which the dies have the state of, with the options that steps change."""
         self._recovered = note
+        for number, group in enumerate(self.param_groups):
+            noted = note.options or []
+            options = noted[number] if number < len(noted) else self.defaults
+            group.update({name: options[name] for name in self.counted(group) if name in options})
 
     def _steps(self) -> list[GroupStep]:
         return [self.step_of(number, group) for number, group in enumerate(self.param_groups)]

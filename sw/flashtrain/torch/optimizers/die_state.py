@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
 
-import numpy as np
 from torch import Tensor
 
 from flashtrain.host import (
@@ -26,7 +25,6 @@ from flashtrain.spec.optimizer import Input
 from flashtrain.spec.state_format import StateFormat
 from flashtrain.torch.ranks.errors import RankLost
 from flashtrain.torch.ranks.ranks import OneProcess, OwnStep
-from flashtrain.torch.ranks.shards import shard
 from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.errors import ParameterError
@@ -112,7 +110,7 @@ class DieState:
         host: bytes | None = None,
         same: bool = False,
     ) -> None:
-        """Store a first generation: weights of the parameters and state of zeros, unless others are given.
+        """Store a first generation: weights of the parameters and initial state, unless others are given.
 
         steps: of each parameter group; updates: the number of steps that led to it; host: the host's
         state that the last of them recorded; same: the content is that of the present generation, in other
@@ -126,21 +124,29 @@ class DieState:
         if cells:
             state = self._device.optimizer_state(list(chain(*regions)), self.streams, self._port)
 
-            def of(array: Input, default: Callable[[Tensor], FloatArray]) -> list[list[FloatArray]]:
+            def of(array: Input, default: Callable[[Cell, Tensor], FloatArray]) -> list[list[FloatArray]]:
                 own = given.get(array, {})
                 return [
-                    [own[p] if p in own else default(p) for p in cell.parameters]
+                    [own[p] if p in own else default(cell, p) for p in cell.parameters]
                     if array in region.arrays
                     else []
                     for cell, groups in zip(cells, regions, strict=True)
                     for region in groups
                 ]
 
-            m, v = (of(array, lambda p: np.zeros(shard(p).shape, np.float32)) for array in ARRAYS[1:])
+            def weights(cell: Cell, p: Tensor) -> FloatArray:
+                own = given.get(Input.W, {})
+                return own[p] if p in own else float32_of(p)
+
+            def initial(array: Input, cell: Cell, p: Tensor) -> FloatArray:
+                stored = rounded(cell.formats.storage.weight, weights(cell, p))
+                return steps[cell.group].initial(array, stored)
+
+            m, v = (of(array, partial(initial, array)) for array in ARRAYS[1:])
             self._ranks.begin(state)
             ahead = 0 if same else 1
             note = self._commit_note(state, cells, regions, host, ahead)
-            state.initialise(of(Input.W, float32_of), m, v, updates, note)
+            state.initialise(of(Input.W, weights), m, v, updates, note)
             self._ranks.advance(ahead)
         self._state, self.cells, self._sums, self._host = state, tuple(cells), {}, host
         self._regions = tuple(map(len, regions))
@@ -164,8 +170,10 @@ class DieState:
                     "expected hyperparameters that use it, or a new optimizer"
                 )
         changed = set(self.changed())
-        kept = {array: self.read(array) for array in ARRAYS}
-        kept[Input.W] = {p: w for p, w in kept[Input.W].items() if p not in changed}
+        taken = self.steps
+        # State before the first step follows from the weights, which may have changed.
+        kept = {array: {p: one for p, one in self.read(array).items() if taken[p]} for array in ARRAYS[1:]}
+        kept[Input.W] = {p: w for p, w in self.read(Input.W).items() if p not in changed}
         self.store(cells, steps, kept, self.updates, self._host, same=not changed)
 
     def recorded(self) -> list[bytes]:

@@ -39,10 +39,16 @@ class Region:
 
 
 class StateNames(NamedTuple):
-    """PyTorch's names of the arrays of state of a group, and whether the state of a parameter has `step`."""
+    """PyTorch's names of the state of a group.
+
+    - arrays: by the arrays on the dies.
+    - counted: whether the state of a parameter has `step`.
+    - whole: whether the state of a parameter has all arrays, or none.
+    """
 
     arrays: Mapping[Input, str]
     counted: bool
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,10 @@ class GroupStep(ABC):
     def rate_factor(self, parameter: Tensor) -> float:
         """The factor of the learning rate that is the parameter's own; the same for all of a cell."""
         return 1.0
+
+    def initial(self, array: Input, weights: FloatArray) -> FloatArray:
+        """An array of state of a parameter before its first step, with these weights: zeros."""
+        return np.zeros_like(weights)
 
     @abstractmethod
     def constants(self, step: CellStep) -> list[Constants]:

@@ -60,7 +60,8 @@ class LoadedState:
             )
         values: dict[Input, dict[Tensor, FloatArray]] = {array: {} for array in ARRAYS}
         steps = {}
-        for number, (group, own, (names, counted)) in enumerate(zip(saved, groups, named, strict=True)):
+        for number, (group, own, state_names) in enumerate(zip(saved, groups, named, strict=True)):
+            names, counted, whole = state_names
             known = {MASTER_WEIGHT: Input.W} | {name: array for array, name in names.items()}
             for index, (key, parameter) in enumerate(zip(group["params"], own["params"], strict=True)):
                 name = name_of(own, number, index)
@@ -68,7 +69,7 @@ class LoadedState:
                 entry = {k: v for k, v in state.get(key, {}).items() if v is not None}
                 if not entry:
                     continue
-                _require(name, entry, [*(["step"] if counted else []), *names.values()] if counted else [])
+                _require(name, entry, [*(["step"] if counted else []), *(names.values() if whole else [])])
                 steps[parameter] = _steps(name, entry.pop("step")) if counted else 1
                 for what, value in entry.items():
                     if what not in known:

@@ -144,7 +144,7 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
         for cell, arrays in self._dies.contents:
             if cell.group >= len(self._names):  # its group was removed
                 continue
-            known, counted = self._names[cell.group]
+            known, counted, _ = self._names[cell.group]
             names = {name: array for array, name in known.items() if array in arrays}
             for p in cell.parameters:
                 named = names | ({MASTER_WEIGHT: Input.W} if is_rounded(p, cell.formats) else {})

@@ -12,15 +12,17 @@ from .linear import Linear
 from .lion import Lion
 from .moving_mean import MovingMean
 from .optimizer import Optimizer, State
+from .schedule_free import AdamWScheduleFree
 from .sgd import SGD, SGDW, Momentum, Nesterov
 
 OPTIMIZERS = {
     optimizer.name: optimizer for optimizer in (SGD(), Momentum(), Nesterov(), Adam(), AdamW(), Lion())
 }
-"""The optimizers that train, by name, with their default hyperparameters."""
+"""The optimizers of training runs, by name, with their default hyperparameters. A run evaluates the weights
+that it trains, so AdamWScheduleFree is none of them."""
 
 __all__ = [
-    "OPTIMIZERS", "SGD", "SGDW", "Adam", "AdamW", "Constants", "Linear", "Lion", "Momentum", "MovingMean",
-    "Nesterov", "Optimizer", "State", "Statistics", "Update", "copy_of", "gradient_values", "statistics",
-    "update",
+    "OPTIMIZERS", "SGD", "SGDW", "Adam", "AdamW", "AdamWScheduleFree", "Constants", "Linear", "Lion",
+    "Momentum", "MovingMean", "Nesterov", "Optimizer", "State", "Statistics", "Update", "copy_of",
+    "gradient_values", "statistics", "update",
 ]  # fmt: skip

@@ -56,13 +56,7 @@ class Optimizer(ABC):
         """
         if not isinstance(t, int | np.integer) or t < 1:
             raise HyperparameterError(f"iteration is {t!r}; expected an integer, 1 or more")
-        unscale, clip = number("unscale", unscale), number("clip", clip)
-        positive("unscale", unscale)
-        at_least_zero("clip", clip)
-        finite("unscale * clip", unscale * clip)
-        if clip and not unscale * clip:
-            raise HyperparameterError(f"unscale * clip is {unscale!r} * {clip!r}, which rounds to 0")
-        return self._constants(t, unscale * clip)
+        return self._constants(t, gradient_factor(unscale, clip))
 
     @abstractmethod
     def _constants(self, t: int, scale: float) -> Constants:
@@ -82,6 +76,21 @@ class Optimizer(ABC):
     def initial_state(self, w: FloatArray) -> State:
         """State before the first step: zeros."""
         return {name: np.zeros_like(w) for name in self.state_names}
+
+    def evaluated(self, w: FloatArray, state: State) -> FloatArray:
+        """The weights that a trained network has, from those that train and their state: the same."""
+        return w
+
+
+def gradient_factor(unscale: float, clip: float) -> float:
+    """The factor of the gradient; `HyperparameterError` for factors that are out of range."""
+    unscale, clip = number("unscale", unscale), number("clip", clip)
+    positive("unscale", unscale)
+    at_least_zero("clip", clip)
+    finite("unscale * clip", unscale * clip)
+    if clip and not unscale * clip:
+        raise HyperparameterError(f"unscale * clip is {unscale!r} * {clip!r}, which rounds to 0")
+    return unscale * clip
 
 
 def number(name: str, value: float) -> float:

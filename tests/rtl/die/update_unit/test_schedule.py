@@ -52,7 +52,7 @@ def test_units_are_the_least_that_do_the_work():
         interval: [some[kind] for kind in (Kind.MULTIPLY_ADD, Kind.MULTIPLY, Kind.ADD, Kind.DIVIDE)]
         for interval, some in units.items()
     }
-    assert mixtures == {1: [4, 4, 3, 2], 2: [2, 2, 2, 1], 5: [1, 1, 1, 1], 10: [1, 1, 0, 1]}
+    assert mixtures == {1: [5, 4, 3, 2], 2: [3, 2, 1, 1], 5: [1, 1, 1, 1], 10: [1, 1, 0, 1]}
     single = (Kind.ROOT, Kind.SIGN, Kind.NARROW, Kind.OUTPUT)
     assert all(some[kind] == 1 for some in units.values() for kind in single)
 

@@ -12,7 +12,17 @@ from flashtrain.rtl.export.systemverilog import lint
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.training.optimizers import SGD, SGDW, Adam, AdamW, Linear, Lion, Momentum, Nesterov
+from flashtrain.training.optimizers import (
+    SGD,
+    SGDW,
+    Adam,
+    AdamW,
+    AdamWScheduleFree,
+    Linear,
+    Lion,
+    Momentum,
+    Nesterov,
+)
 from tests.rtl.die.update_unit.update_model import Settings, VerilatedUnit, reference
 from tests.rtl.elaborated import elaborated
 
@@ -30,6 +40,7 @@ TYPICAL = {
     OptimizerCode.ADAMW_FAST: AdamW(beta1=0.25),
     OptimizerCode.SGDW: SGDW(),
     OptimizerCode.LION: Lion(weight_decay=0.1),
+    OptimizerCode.ADAMW_SCHEDULE_FREE: AdamWScheduleFree(weight_decay=0.1),
 }
 
 

@@ -23,7 +23,7 @@ ATTEMPTS = 30_000
 WARMTH = 10
 """How much dearer an attempt may be in the beginning, roughly."""
 
-_SGD, MOMENTUM, NESTEROV, _LINEAR, ADAM, ADAMW, ADAM_FAST, ADAMW_FAST, SGDW, _LION = CODES
+_SGD, MOMENTUM, NESTEROV, _LINEAR, ADAM, ADAMW, ADAM_FAST, ADAMW_FAST, SGDW, _LION, _FREE = CODES
 TOGETHER = (
     *((code,) for code in CODES),
     (SGDW, ADAMW, ADAMW_FAST),
