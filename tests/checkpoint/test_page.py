@@ -30,9 +30,21 @@ def stall_lines():
     figure = CheckpointStall()
     content = figure.content(figure.defaults())
     files, every = table_of(content, "Files"), table_of(content, "% of the time, with")
-    yield line_of("model", "`file` every 500", *(f"`{system}`" for system in every["gpt2"]))
+    systems = (f"`{system}`" for system in every["gpt2"])
+    yield line_of("model", "interval", "`file` at the interval", *systems)
     for model in MODELS:
-        yield line_of(f"`{model}`", files[model]["% every 500 iterations"], *every[model].values())
+        row = files[model]
+        yield line_of(
+            f"`{model}`", row["public interval"], row["% at the public interval"], *every[model].values()
+        )
+
+
+def link_lines():
+    figure = CheckpointStall()
+    found = table_of(figure.content(figure.defaults()), "Stall of a checkpoint over the link")
+    yield line_of("GB/s of the link", *next(iter(found.values())))
+    for link, row in found.items():
+        yield line_of(link, *row.values())
 
 
 def interval_lines():
@@ -68,10 +80,12 @@ def test_models(capsys):
     assert capsys.readouterr().out.partition("\n\n")[0] in PAGE
 
 
-@pytest.mark.parametrize("lines", [stall_lines, interval_lines], ids=["stall", "interval"])
+@pytest.mark.parametrize(
+    "lines", [stall_lines, interval_lines, link_lines], ids=["stall", "interval", "link"]
+)
 def test_tables(lines):
     found = list(lines())
-    assert len(found) >= 8
+    assert len(found) >= 7
     start = PAGE.index(found[0])
     assert [line for line in PAGE[start:].splitlines() if "---" not in line][: len(found)] == found
 
@@ -81,18 +95,27 @@ def test_text():
     assert MODEL == "bert-large"
     figure = CheckpointStall()
     content = figure.content(figure.defaults())
-    base, large, gpt2, most, pin, record, *_ = (comparison.ours for comparison in content.comparisons)
-    assert pin < 0.01 and f"{record:.2g} % on AlexNet" in PAGE
-    least = table_of(content, "% of the time with pins")["`batch_scale`"]["pin, low"]
-    assert f"ResNet-50\nreaches {least:.2g} %" in PAGE
+    base, large, gpt2, most, least, pin, record, *_ = (comparison.ours for comparison in content.comparisons)
+    assert pin < 0.01 and f"{record:.2g} % on GoogLeNet" in PAGE
+    assert content.verdict in " ".join(PAGE.split())
+    quarter = table_of(content, "% of the time with pins")["`batch_scale`"]["pin, low"]
+    assert f"ResNet-50 has {quarter:.2g} %" in " ".join(PAGE.split())
+    ends = table_of(content, "% of the time with files, over the ends").values()
+    (low, high), (low_large, high_large), (low_gpt2, high_gpt2) = (tuple(row.values())[2:] for row in ends)
+    assert (
+        f"BERT-Base has {low:.2f} to {high:.1f} %, BERT-Large {low_large:.1f} to {high_large:.1f} %, and"
+        f" GPT-2 {low_gpt2:.1f} to {high_gpt2:.1f} %"
+    ) in " ".join(PAGE.split())
     list_of_figures = (DOCS / "figures.md").read_text(encoding="utf-8")
     assert (
-        f"{base:.1f} and {large:.1f} % on BERT, {gpt2:.1f} % on GPT-2, at most {most:.1f} %; pins at every"
-        f" iteration: at most {pin:.4f} %" in list_of_figures
+        f"{base:.2f} and {large:.1f} % on BERT, {gpt2:.1f} % on GPT-2, {least:.2f} to {most:.1f} %; pins at"
+        f" every iteration: at most {pin:.4f} %" in list_of_figures
     )
     figure = CheckpointInterval()
-    *_, pins, copies, pccheck = (c.ours for c in figure.content(figure.defaults()).comparisons)
+    *_, pins, copies, pccheck, _, _, checkmate = (
+        comparison.ours for comparison in figure.content(figure.defaults()).comparisons
+    )
     assert (
         f"goodput of BERT-Large {pins:.3f} with pins, {copies:.3f} with copies of them, {pccheck:.3f} with"
-        " PCcheck" in list_of_figures
+        f" PCcheck, {checkmate:.3f} with Checkmate" in list_of_figures
     )

@@ -15,10 +15,19 @@ from flashtrain.checkpoint.interval import (
 )
 from flashtrain.checkpoint.interval.failures import DAY, PUBLISHED_FAILURES
 from flashtrain.checkpoint.models.training_model import MODELS
-from flashtrain.checkpoint.systems import CheckpointSystem, PCcheck, PinAndCopy, PinState, TrainingJob
+from flashtrain.checkpoint.systems import (
+    ByteCheckpoint,
+    Checkmate,
+    CheckpointSystem,
+    GoCkpt,
+    PCcheck,
+    PinAndCopy,
+    PinState,
+    TrainingJob,
+)
 from flashtrain.figures.checkpoint_pccheck import comparisons as pccheck_comparisons
 from flashtrain.figures.checkpoint_pccheck import table as pccheck_table
-from flashtrain.figures.checkpoint_platform import OF_DRIVES, SYSTEMS, TRAINING, Machine
+from flashtrain.figures.checkpoint_platform import OF_DRIVES, RATES, SYSTEMS, TRAINING, Machine
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import Assumption, Chart, Comparison, Content, Series, Table, Values
 
@@ -48,19 +57,21 @@ class CheckpointInterval(PublishedFigure):
     title = "Intervals between checkpoints, lost work and goodput"
     headline_name = f"goodput of pins that are copied over PCcheck's, {MODEL}, each at its best interval"
     drives = OF_DRIVES
-    assumptions = (*FAILURES, *TRAINING, *SYSTEMS)
+    assumptions = (*FAILURES, *RATES, *TRAINING, *SYSTEMS)
 
     def headline(self, values: Values) -> float:
         machine = Machine(values)
-        job, rate = machine.job(MODEL), _rate(values)
+        job, rate = machine.measured_job(MODEL), _rate(values)
         best = {kind: _best(machine.system(kind), job, rate) for kind in (PinAndCopy, PCcheck)}
         return best[PinAndCopy][1] / best[PCcheck][1]
 
     def content(self, values: Values) -> Content:
         machine, rate = Machine(values), _rate(values)
-        job = machine.job(MODEL)
+        job = machine.measured_job(MODEL)
         least = {
-            system.name: {model: system.least_interval(machine.job(model), BOUNDS[-1]) for model in MODELS}
+            system.name: {
+                model: system.least_interval(machine.measured_job(model), BOUNDS[-1]) for model in MODELS
+            }
             for system in machine.systems
         }
         days = {
@@ -111,6 +122,8 @@ class CheckpointInterval(PublishedFigure):
                 "The failures here are as many as that count, evenly spaced or at random. Two columns of"
                 " goodput have the ten times instead.",
                 "A pin needs the device after a failure, as a file needs its drive. A copied pin does not.",
+                "Checkmate has a checkpoint at every iteration, whatever the interval. Its shadow takes"
+                " machines of its own, which no column counts.",
                 "Restarts of processes and machines take no time here, as in PCcheck's formula.",
                 "Daly's optimum takes the stall as the cost of a checkpoint. Where the stall depends on the"
                 " interval, it is that of a long one.",
@@ -150,7 +163,11 @@ def _ours(least: Mapping[str, Mapping[str, int]], best: Mapping[str, tuple[int, 
         ),
         *(
             Comparison(f"goodput of {what}, {MODEL}, at its best interval", best[kind.name][1], "")
-            for what, kind in (("pins", PinState), ("pins that are copied", PinAndCopy), ("PCcheck", PCcheck))
+            for what, kind in (
+                ("pins", PinState),
+                ("pins that are copied", PinAndCopy),
+                *((kind.name, kind) for kind in (PCcheck, ByteCheckpoint, GoCkpt, Checkmate)),
+            )
         ),
     ]
 
@@ -240,7 +257,7 @@ def _over_drive(values: Values) -> Table:
             **values, "ssd_write_mb": rate, "ssd_read_mb": rate, "file_share": 1.0,
             "snapshot_gb": values["pcie_gb"], "stage_gb": values["pcie_gb"],
         })  # fmt: skip
-        job = machine.job(MODEL)
+        job = machine.measured_job(MODEL)
         least = (system.least_interval(job, BOUNDS[-1]) for system in machine.systems)
         rows.append((f"{rate:,.0f}", *least))
     names = tuple(system.name for system in Machine(values).systems)

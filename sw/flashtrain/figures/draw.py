@@ -15,7 +15,10 @@ from flashtrain.writing.figure import save_figure
 
 LARGE_LEGEND = 6
 """Series from which on the legend is beside the chart."""
-COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#17becf")
+COLOURS = (
+    "#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#17becf",
+    "#bcbd22", "#d62728", "#393b79",
+)  # fmt: skip
 
 
 def draw_charts(charts: Sequence[Chart | SpanChart], path: Path) -> None:

@@ -11,9 +11,12 @@ from flashtrain.checkpoint.systems import (
     Accelerator,
     AppendState,
     AsyncSave,
+    ByteCheckpoint,
     CheckFreq,
+    Checkmate,
     FileSave,
     Gemini,
+    GoCkpt,
     PCcheck,
     PinAndCopy,
     PinState,
@@ -33,8 +36,11 @@ SYSTEMS = [
     AppendState(4 * GB, 20 * GB, 20 * GB),
     PIN,
     PinAndCopy(PIN, 20 * GB, 0.25),
+    ByteCheckpoint(24 * GB, 2 * GB, 2 * GB),
+    GoCkpt(4 * GB, 2 * GB, 2 * GB, 100 * GB),
+    Checkmate(1 * GB, 14 * GB),
 ]
-FILE, ASYNC, CHECKFREQ, PCCHECK, GEMINI, APPEND, _, COPY = SYSTEMS
+FILE, ASYNC, CHECKFREQ, PCCHECK, GEMINI, APPEND, _, COPY, BYTE_CHECKPOINT, GOCKPT, CHECKMATE = SYSTEMS
 NAMES = [system.name for system in SYSTEMS]
 
 
@@ -46,6 +52,8 @@ def test_stalls_by_hand():
     # The snapshot of 3 s overlaps 1.5 s of forward and backward pass.
     assert CHECKFREQ.stall_seconds(JOB, 5) == pytest.approx(1.5 + 2)
     assert CHECKFREQ.stall_seconds(JOB, 6) == pytest.approx(1.5)
+    assert BYTE_CHECKPOINT.stall_seconds(JOB, 2) == pytest.approx(0.5 + 2)
+    assert BYTE_CHECKPOINT.stall_seconds(JOB, 3) == pytest.approx(0.5)
     # The copy of 1 s is hidden; a checkpoint every 6 s is all that the drive writes.
     assert PCCHECK.stall_seconds(JOB, 1) == pytest.approx(4)
     assert PCCHECK.stall_seconds(JOB, 3) == 0
@@ -57,6 +65,34 @@ def test_stalls_by_hand():
     assert COPY.stall_seconds(JOB, 3) == pytest.approx(PIN.stall_seconds(JOB, 3) + 0.2 / 3 * 1.2)
 
 
+def test_a_copy_over_several_iterations():
+    """Gradients have 4 GB and take 1 s, updates 0.5 s, forward passes 0.5 s and all passes 1.5 s."""
+    # In two iterations 3 s of passes hide the copy of 3 s, and the update half of the gradients: 0.5 s.
+    assert GOCKPT.steps(JOB, 1) == 1 and GOCKPT.steps(JOB, 50) == 2
+    assert GOCKPT.stall_seconds(JOB, 1) == pytest.approx(1.5 + 4)
+    assert GOCKPT.stall_seconds(JOB, 2) == pytest.approx(0 + 2)
+    assert GOCKPT.stall_seconds(JOB, 3) == 0
+    assert GOCKPT.gradient_bytes(JOB, 3) == pytest.approx(2 * GB)
+    # Over a slow link gradients of FP32 cost more than further iterations hide.
+    slow = replace(GOCKPT, copy_rate=1 * GB)
+    assert slow.steps(JOB, 50) == 1
+    assert slow.stall_seconds(JOB, 50) == pytest.approx(12 - 1.5)
+    # Gradients of 1 to 4 blocks of 5 take 0.4 to 1.6 s at 2 GB/s. Update and forward pass hide 1 s of each.
+    # The forward passes have 1.3 s of them, and 7.5 s of passes hide these and the copy of 6 s.
+    between = replace(GOCKPT, copy_rate=2 * GB)
+    assert between.steps(JOB, 50) == 5
+    assert between.stall_seconds(JOB, 50) == pytest.approx(0.2 + 0.6)
+
+
+def test_a_shadow():
+    """Gradients of 4 GB at 1 GB/s take two iterations, updates of 28 GB at 14 GB/s one."""
+    assert JOB.gradient_bytes == 4 * GB and JOB.update_bytes == 28 * GB
+    assert CHECKMATE.nodes(JOB) == 2
+    assert CHECKMATE.nodes(replace(JOB, iteration_seconds=0.9)) == 5
+    assert CHECKMATE.stall_seconds(JOB, 1) == 0 and CHECKMATE.spacing(JOB, 50) == 1
+    assert CHECKMATE.lost_seconds(JOB, 50) == pytest.approx(1 + (4 + 2) / 2 + 12)
+
+
 def test_losses_by_hand():
     assert FILE.lost_seconds(JOB, 10) == pytest.approx(10 + 0 + 6)
     assert ASYNC.lost_seconds(JOB, 10) == pytest.approx(10 + 12 + 6)
@@ -64,6 +100,8 @@ def test_losses_by_hand():
     # Every third iteration one checkpoint is under way, every second one four are, for 24 s.
     assert PCCHECK.lost_seconds(JOB, 3) == pytest.approx(3 + 1 + 6 + 6)
     assert PCCHECK.lost_seconds(JOB, 2) == pytest.approx(2 + 1 + 24 + 6)
+    # The second block of two, half a repeated update and the file.
+    assert GOCKPT.lost_seconds(JOB, 10) == pytest.approx(10 + 1.5 + 0.14 + 6 + 6)
     assert GEMINI.lost_seconds(JOB, 10) == pytest.approx(10 + 12 + 1.2)
     assert PIN.lost_seconds(JOB, 1) == pytest.approx(1 + 100e-6 + (4e9 + 1000) / 20e9)
     # Only every second pin can be copied.
@@ -120,6 +158,10 @@ def test_job():
     assert job.update_seconds == pytest.approx(28 * 132_863_336 / 1e12)
     assert job.iteration_seconds == pytest.approx(256 * 45_481_132_032 / 5e12 + job.update_seconds)
     assert job.state_bytes == 12 * 132_863_336
+    measured = job_of(model, Accelerator(1e13, 0.5, 1e12), 0.5, measured_seconds=0.8)
+    assert measured.iteration_seconds == pytest.approx((0.8 - job.update_seconds) / 2 + job.update_seconds)
+    with pytest.raises(CheckpointPolicyError, match="in an iteration of 0"):
+        job_of(model, Accelerator(1e13, 0.5, 1e12), measured_seconds=0.003)
     half = job_of(model, Accelerator(1e13, 0.5, 1e12), batch_scale=0.5)
     assert half.frozen_seconds == pytest.approx(job.frozen_seconds / 2)
     assert (

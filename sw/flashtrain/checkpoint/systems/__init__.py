@@ -7,9 +7,12 @@ rates are arguments; `flashtrain.figures` declares them with their sources.
 
 from flashtrain.checkpoint.systems.append import AppendState
 from flashtrain.checkpoint.systems.async_save import AsyncSave
+from flashtrain.checkpoint.systems.byte_checkpoint import ByteCheckpoint
 from flashtrain.checkpoint.systems.checkfreq import CheckFreq
+from flashtrain.checkpoint.systems.checkmate import Checkmate
 from flashtrain.checkpoint.systems.file_save import FileSave
 from flashtrain.checkpoint.systems.gemini import Gemini
+from flashtrain.checkpoint.systems.gockpt import GoCkpt
 from flashtrain.checkpoint.systems.job import Accelerator, TrainingJob, job_of
 from flashtrain.checkpoint.systems.pccheck import PCcheck
 from flashtrain.checkpoint.systems.pin import PinState
@@ -20,10 +23,13 @@ __all__ = [
     "Accelerator",
     "AppendState",
     "AsyncSave",
+    "ByteCheckpoint",
     "CheckFreq",
+    "Checkmate",
     "CheckpointSystem",
     "FileSave",
     "Gemini",
+    "GoCkpt",
     "PCcheck",
     "PinAndCopy",
     "PinState",

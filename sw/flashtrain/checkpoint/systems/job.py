@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flashtrain.checkpoint.errors import CheckpointPolicyError
 from flashtrain.checkpoint.models.training_model import TrainingModel
-from flashtrain.training.offload.network import UPDATE_BYTES
+from flashtrain.training.offload.network import FLOAT_BYTES, UPDATE_BYTES
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,40 @@ class TrainingJob:
             )
 
     @property
+    def gradient_bytes(self) -> int:
+        """Gradients in FP32, one for each weight."""
+        return self.weight_bytes - self.buffer_bytes
+
+    @property
+    def update_bytes(self) -> int:
+        """The bytes that an update reads and writes."""
+        return self.gradient_bytes // FLOAT_BYTES * UPDATE_BYTES
+
+    @property
     def frozen_seconds(self) -> float:
         """The part of an iteration in which the state does not change: its forward and backward pass."""
         return self.iteration_seconds - self.update_seconds
 
 
-def job_of(model: TrainingModel, accelerator: Accelerator, batch_scale: float = 1.0) -> TrainingJob:
-    """The job that trains `model` with Adam in FP32, at `batch_scale` times its batch."""
-    passes = model.flops * batch_scale / (accelerator.flops_per_second * accelerator.efficiency)
+def job_of(
+    model: TrainingModel,
+    accelerator: Accelerator,
+    batch_scale: float = 1.0,
+    measured_seconds: float | None = None,
+) -> TrainingJob:
+    """The job that trains `model` with Adam in FP32, at `batch_scale` times its batch.
+
+    The passes take the time of their FLOPs. With `measured_seconds` they take this without the update.
+    """
     update = UPDATE_BYTES * model.parameters / accelerator.bytes_per_second
+    if measured_seconds is None:
+        passes = model.flops / (accelerator.flops_per_second * accelerator.efficiency)
+    else:
+        passes = measured_seconds - update
     return TrainingJob(
         state_bytes=model.state_bytes(),
         weight_bytes=model.weight_bytes,
         buffer_bytes=model.buffer_bytes,
-        iteration_seconds=passes + update,
+        iteration_seconds=passes * batch_scale + update,
         update_seconds=update,
     )
