@@ -9,12 +9,13 @@ from amaranth.lib.wiring import In, Out, connect
 
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.sim.bench.runner import Simulator, run_bench
-from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES, NandChannel
+from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
 from tests.rtl.channel.channel_helpers import CONFIGS, DUAL_SPARES
 from tests.rtl.channel.engine_top import EngineTop
 from tests.rtl.elaborated import elaborated
 
+FAILING_HOST = Path(__file__).parents[1] / "failing_host.cpp"
 BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
 STEPS = {Simulator.ICARUS: 2, Simulator.VERILATOR: 20}
 
@@ -61,6 +62,11 @@ class EngineWithDies(wiring.Component):
         )  # fmt: skip
 
 
+def surroundings(simulator: Simulator) -> list[Path]:
+    """What a simulator needs beside the exported engine and its dies."""
+    return [*VERILATOR_SOURCES, FAILING_HOST] if simulator is Simulator.VERILATOR else list(ICARUS_SOURCES)
+
+
 @pytest.mark.usual("verilator-dual")
 @pytest.mark.icarus("contents|failed|short")
 @pytest.mark.parametrize("name", CONFIGS)
@@ -75,9 +81,8 @@ def test_spares(simulator, seed):
 
 def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, part: str | None = None) -> None:
     files = EngineWithDies.elaborated(config, bad_block=BAD_ZONE, bad_planes=1)
-    files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     run_bench(
-        files,
+        files + surroundings(simulator),
         "engine",
         Path(__file__).with_name(f"{bench}_bench.py"),
         simulator=simulator,

@@ -6,15 +6,12 @@ import pytest
 
 from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.sim.bench.runner import Simulator, run_bench
-from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES
 from flashtrain.spec import FmsConfig
+from tests.rtl.channel.channel_helpers import DUAL_SPARES
 from tests.rtl.channel.spare_configs import IMPATIENT_WITH_SPARES, SPARE_CONFIGS
-from tests.rtl.channel.test_engine import EngineWithDies
+from tests.rtl.channel.test_engine import BAD_ZONE, EngineWithDies, surroundings
 
 HERE = Path(__file__).parent
-FAILING_HOST = HERE.parents[1] / "failing_host.cpp"
-
-
 STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 40}
 
 
@@ -35,20 +32,21 @@ def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str
     run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters, **options)
 
 
-@pytest.mark.usual("verilator-one-3-1")
+@pytest.mark.usual("verilator-dual_spares-7-1")
 @pytest.mark.parametrize(
-    ("name", "bad_block", "bad_planes"), [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1)]
+    ("name", "bad_block", "bad_planes"),
+    [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1), ("dual_spares", BAD_ZONE, 0b1)],
 )
 def test_engine_with_spares(simulator, seed, name, bad_block, bad_planes):
-    verilator = simulator is Simulator.VERILATOR
-    files = EngineWithDies.elaborated(SPARE_CONFIGS[name], bad_block=bad_block, bad_planes=bad_planes)
-    files += [*VERILATOR_SOURCES, FAILING_HOST] if verilator else ICARUS_SOURCES
+    """The simulator of the last case is that of `test_spares`."""
+    config = {**SPARE_CONFIGS, DUAL_SPARES.name: DUAL_SPARES}[name]
+    files = EngineWithDies.elaborated(config, bad_block=bad_block, bad_planes=bad_planes)
     parameters = {"config": name, "bad_zone": -1, "bad_block": bad_block, "bad_planes": bad_planes}
     run_bench(
-        files,
+        files + surroundings(simulator),
         "engine",
         HERE / "moves_bench.py",
         simulator=simulator,
         seed=seed,
-        parameters={**parameters, "faults": verilator},
+        parameters={**parameters, "faults": simulator is Simulator.VERILATOR},
     )
