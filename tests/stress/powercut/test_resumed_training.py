@@ -19,14 +19,14 @@ from flashtrain.training.sequence import training_sequence
 from flashtrain.training.tensors import DeviceStorage
 
 CONFIG = preset("tiny")
-RUN = (mlp(8), digits(), Adam(), 4, 8, 3)
+NETWORK, OPTIMIZER, BATCH = mlp(8), Adam(), 4
 
 
 @pytest.mark.parametrize("overlap", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_same_bits(overlap: bool, seed: int):
     """The dies update at the end of an iteration, or each layer during the backward pass."""
-    network, _, optimizer, batch, *_ = RUN
-    sequence = training_sequence(network, batch, optimizer, overlap=overlap)
+    run = (NETWORK, digits(), OPTIMIZER, BATCH, 8, 3)
+    sequence = training_sequence(NETWORK, BATCH, OPTIMIZER, overlap=overlap)
     random, cuts = Random(seed), 0
     with FailingLink(RtlLink(CONFIG, 1 << 18)) as link:
         device = open_device(link=link, node=UPDATE_NODE)
@@ -36,7 +36,7 @@ def test_the_same_bits(overlap: bool, seed: int):
             link.time = link.cycles + random.randrange(60_000, 400_000)
             try:
                 storage = DeviceStorage.on(device, PinEveryCommit())
-                result = train_through_flash(*RUN, storage, sequence, resume=True)
+                result = train_through_flash(*run, storage, sequence, resume=True)
             except PowerFailed:
                 cuts += 1
                 link.time = None
@@ -44,7 +44,7 @@ def test_the_same_bits(overlap: bool, seed: int):
                 device = open_device(link=link, node=UPDATE_NODE, recover=True)
         print(f"{cuts} cuts, {link.cycles:,} cycles, the last one after iteration {result.begin}")
         link.time = None
-    expected = train_reference(*RUN)
+    expected = train_reference(*run)
     assert cuts and result.begin > 0
     assert result.log.losses == expected.losses[result.begin :]
     assert result.log.digests == expected.digests[result.begin :]
