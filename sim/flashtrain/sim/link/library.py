@@ -39,6 +39,7 @@ from flashtrain.sim.partition.options import FittedPlan, Plan
 from flashtrain.sim.partition.plan import plans_of
 from flashtrain.sim.partition.registers_as_outputs import with_registers_as_outputs
 from flashtrain.sim.partition.split import Cut, cut
+from flashtrain.sim.verilator.cxx import own_object
 from flashtrain.sim.verilator.verilated import (
     Model,
     ModelSource,
@@ -168,8 +169,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
         classes += parts.lines()
         silent |= parts.silent_ports
 
-    cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
-    cpp += [path for folder in _CPP for path in sorted(folder.iterdir())]
+    cpp = [path for folder in _CPP for path in sorted(folder.iterdir())]
     pins = [*pins_of_front_end(config), *pins_of_channel(config, ("dqs_i", "dq_i", "rb_n"))]
     generated = {
         "models.h": header_of_models(models, facts, silent),
@@ -178,8 +178,16 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
     library = build_shared_library(
         list(models.values()), cpp, "flashtrain_device", optimization=optimization.between,
         generated={name: "\n".join(lines) + "\n" for name, lines in generated.items()},
+        objects=array_objects(optimization.between),
     )  # fmt: skip
     return library, _seconds(folders, list(models.values()), library)
+
+
+def array_objects(optimization: str) -> list[Path]:
+    """The object files of the arrays' contents, which know no model."""
+    headers = [path for path in VERILATOR_SOURCES if path.suffix == ".h"]
+    sources = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
+    return [own_object(source, headers, optimization) for source in sources]
 
 
 def _seconds(exports: list[Path], models: list[Model], library: Path) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 
-from flashtrain.native.build_cache import content_key
+from flashtrain.native.build_cache import content_key, files_key, read_sources, write_sources
 from flashtrain.native.compiler import compiler_version, cxx_compiler, progress, run
 from flashtrain.native.user_cache import user_cache
 from flashtrain.rtl.export.tools import tool_versions, verilator_environment, verilator_root
@@ -69,6 +69,20 @@ def runtime_object(name: str, waves: WaveFormat | None = None, optimization: str
             run_verilator(words, folder / "build.log", name)
 
     return _build(name, options, f"Verilator's {name}.cpp", build) / f"{name}.o"
+
+
+def own_object(source: Path, headers: Sequence[Path], optimization: str) -> Path:
+    """The object file of a source that includes these headers, and none of a model; compiled once."""
+    files = read_sources((source, *headers))
+    options = (optimization, *CXX_OPTIONS)
+
+    def build(folder: Path) -> None:
+        write_sources(files, folder / "src")
+        words = [cxx_compiler(), *options, "-c", folder / "src" / source.name]
+        run_verilator([*words, "-o", folder / f"{source.stem}.o"], folder / "build.log", source.stem)
+
+    folder = _build(source.stem, (*options, files_key(files)), source.name, build)
+    return folder / f"{source.stem}.o"
 
 
 def precompiled_header(options: Sequence[str]) -> Path:

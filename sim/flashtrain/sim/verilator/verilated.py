@@ -257,10 +257,12 @@ def build_shared_library(
     cache: UserCache | None = None,
     optimization: str = "-O3",
     generated: Mapping[str, str] | None = None,
+    objects: Sequence[Path] = (),
 ) -> Path:
     """Compile `cpp`, which are `.cpp` files and the headers that they include, and link them with `models`.
 
-    generated: more of these files, as texts by name. cache: another one than the user's.
+    generated: more of these files, as texts by name. objects: what is linked beside them, from the cache.
+    cache: another one than the user's.
 
     Raises `ToolError` with the end of the log when something does not compile.
     """
@@ -272,7 +274,7 @@ def build_shared_library(
     runtime = [runtime_object(name, waves) for name in names]
     options = runtime_options(waves, optimization)
     # An entry is named after its content.
-    inputs = [path.parent.name for path in (*runtime, *(model.folder for model in models))]
+    inputs = [path.parent.name for path in (*runtime, *objects, *(model.folder for model in models))]
     key = content_key(files_key(files), optimization, _SYMBOLS, HEADER_KEY, *inputs)
     file = f"lib{name}.so"
 
@@ -283,7 +285,7 @@ def build_shared_library(
         symbols.write_text(_SYMBOLS, encoding="utf-8")
         linked = ["-shared", "-Wl,-Bsymbolic", "-Xlinker", f"--version-script={symbols}"]
         linked += ["-o", folder / file]
-        linked += [*compiled, *archives, *runtime, "-latomic"]
+        linked += [*compiled, *objects, *archives, *runtime, "-latomic"]
         linked += waves.libraries if waves else ()
         includes = [f"-I{model.folder}" for model in models]
         with progress(f"linking {name}"):

@@ -14,6 +14,7 @@ from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule, leaf_ports
 from flashtrain.sim import partition
+from flashtrain.sim.link.library import array_objects
 from flashtrain.sim.link.pins import nand_pins, pins_of_front_end
 from flashtrain.sim.nand import VERILATOR_SOURCES, NandChannel
 from flashtrain.sim.partition.emit import member
@@ -76,12 +77,16 @@ def build_whole(config: FmsConfig, waves: WaveFormat) -> Path:
     arrays = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
     source = ModelSource([*sources, *arrays], "whole", "Vwhole", waves, OPTIMIZATION)
     models = verilate_all([source], f"{config.name} as one model, with waves as {waves.name}")
-    cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
-    cpp += [_RUNTIME / "model.h", *(_DEVICE / name for name in ("axi_memory.h", "recording.h", "device.cpp"))]
+    cpp = [_RUNTIME / "model.h", *(_DEVICE / name for name in ("axi_memory.h", "recording.h", "device.cpp"))]
     cpp += [_HERE / name for name in ("system.h", "waves.h", "waves.cpp")]
     generated = {"components.h": "\n".join(_components(config, waves)) + "\n"}
     return build_shared_library(
-        models, cpp, "flashtrain_whole", optimization=OPTIMIZATION, generated=generated
+        models,
+        cpp,
+        "flashtrain_whole",
+        optimization=OPTIMIZATION,
+        generated=generated,
+        objects=array_objects(OPTIMIZATION),
     )
 
 
