@@ -97,6 +97,10 @@ def test_text():
     content = figure.content(figure.defaults())
     base, large, gpt2, most, least, pin, record, *_ = (comparison.ours for comparison in content.comparisons)
     assert pin < 0.01 and f"{record:.2g} % on GoogLeNet" in PAGE
+    interval, rate = re.search(
+        r"every ([\d,]+) .* a file at ([\d.]+) GB/s", content.comparisons[1].why
+    ).groups()
+    assert f"interval of {interval}, or files at {rate} GB/s" in " ".join(PAGE.split())
     assert content.verdict in " ".join(PAGE.split())
     quarter = table_of(content, "% of the time with pins")["`batch_scale`"]["pin, low"]
     assert f"ResNet-50 has {quarter:.2g} %" in " ".join(PAGE.split())

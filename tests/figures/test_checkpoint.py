@@ -58,6 +58,9 @@ def test_published_shares(stall):
     at = STALL.content(STALL.values({"interval": needed})).comparisons[1]
     assert at.reached and at.ours == pytest.approx(1, abs=0.001)
     assert rows(stall, "Files")["bert-large"]["minutes for 1 %"] == pytest.approx(14.9, abs=0.1)
+    job = Machine(STALL.defaults()).measured_job("bert-large")
+    rate = job.state_bytes / (500 * job.iteration_seconds / 99) / 1e9
+    assert f"a file at {rate:.2g} GB/s" in large.why
     reached = [comparison.reached for comparison in stall.comparisons[:5]]
     assert reached == [True, False, True, True, False] and "holds in 3 of 5 parts" in stall.verdict
 
