@@ -165,7 +165,7 @@ class CheckpointStall(PublishedFigure):
                 "CheckFreq's copy has the rate of its public code. ByteCheckpoint, PCcheck, GoCkpt and"
                 " `append` copy through pinned memory at the rate of the link.",
                 "The formulas of Checkmate, GoCkpt and ByteCheckpoint follow public descriptions. Their"
-                " measurements are on other machines, and no input of theirs is public text.",
+                " measurements are on other machines, whose iteration times and rates are not public text.",
                 "An FMS with the state in memory is a fast drive, and no more: `append` moves 12 bytes per"
                 " parameter and checkpoint. Its stall is 0 where the passes hide all of that.",
                 "With the state on the dies no state moves. Only buffers do, such as the statistics of batch"
