@@ -3,8 +3,9 @@
 The n-th item that leaves is the n-th that entered, nothing leaves that has not entered, an offered item stays
 offered until it is taken, and the item at the head is offered within 2 cycles.
 
-Of `Queue` (4 items of 2 bits: its memory wraps at 3), `RegisterSlice` (2 bits) and `StreamMerge`
-(3 inputs; an item has *entered* when any of them was taken, and never two at once). Nothing is assumed.
+Of `Queue` (4 items of 2 bits: its memory wraps at 3), `RegisterSlice` and `HalfRateSlice` (2 bits), and
+`StreamMerge` (3 inputs; an item has *entered* when any of them was taken, and never two at once). Nothing is
+assumed.
 Unbounded, by induction; the lemmas say which registers hold the items.
 """
 
@@ -14,7 +15,7 @@ from operator import or_
 import pytest
 from amaranth.hdl import Cat, Module, Mux, Signal
 
-from flashtrain.rtl.lib.streams import Queue, RegisterSlice, StreamMerge
+from flashtrain.rtl.lib.streams import HalfRateSlice, Queue, RegisterSlice, StreamMerge
 from flashtrain.sim.formal.places import Place, queue_lemmas, queue_places
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
@@ -91,10 +92,17 @@ class SliceInOrder(InOrder):
         return [(output.valid, output.payload), (inside["waiting"], inside["spare"])]
 
 
-class MergeInOrder(InOrder):
+class HalfRateSliceInOrder(InOrder):
     """A register at the output."""
 
     room = 1
+
+    def held(self, m: Module, inside: Inside) -> list[Place]:
+        return [(self.design.output.valid, self.design.output.payload)]
+
+
+class MergeInOrder(HalfRateSliceInOrder):
+    """A register at the output."""
 
     def entering(self, m: Module) -> Place:
         taken = [source.valid & source.ready for source in self.design.inputs]
@@ -104,13 +112,11 @@ class MergeInOrder(InOrder):
         )
         return Cat(taken).any(), item
 
-    def held(self, m: Module, inside: Inside) -> list[Place]:
-        return [(self.design.output.valid, self.design.output.payload)]
-
 
 THEOREMS = {
     "queue": lambda: QueueInOrder(Queue(BITS, 4)),
     "slice": lambda: SliceInOrder(RegisterSlice(BITS)),
+    "half-rate slice": lambda: HalfRateSliceInOrder(HalfRateSlice(BITS)),
     "merge": lambda: MergeInOrder(StreamMerge(BITS, 3)),
 }
 
@@ -134,6 +140,11 @@ def test_queue_taken_while_empty() -> None:
 def test_slice_forgets_spare() -> None:
     faulty = planted(RegisterSlice, ("waiting | self.input.valid", "self.input.valid"))
     refute(SliceInOrder(faulty(BITS)), depth=12)
+
+
+def test_half_rate_slice_takes_while_full() -> None:
+    faulty = planted(HalfRateSlice, ("input.ready.eq(~self.output.valid)", "input.ready.eq(1)"))
+    refute(HalfRateSliceInOrder(faulty(BITS)), depth=12)
 
 
 def test_merge_takes_two() -> None:

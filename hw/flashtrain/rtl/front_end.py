@@ -25,7 +25,7 @@ from .host_if.stopwatch import Stopwatch
 from .layouts import PageEvent, ReadHead, ReadJob, WriteJob
 from .lib.axi import Axi4LiteSignature, Axi4Signature
 from .lib.axi_guard import AxiGuard
-from .lib.streams import Queue, RegisterSlices, StreamMerge
+from .lib.streams import HalfRateSlice, Queue, RegisterSlices, StreamMerge
 from .lib.write_mux import WriteMux
 from .zones.zones import Zones
 
@@ -76,7 +76,8 @@ class FrontEnd(wiring.Component):
         self._read_jobs = in_reset(Queue(ReadJob(config), config.commands))
         # Register slices keep the paths to the channels free of signals from them.
         self._events = in_reset(RegisterSlices(PageEvent(config), channels))
-        self._heads = in_reset(RegisterSlices(ReadHead(config), channels))
+        # A head comes with a page, which takes many cycles.
+        self._heads = in_reset(RegisterSlices(ReadHead(config), channels, HalfRateSlice))
         self._programmed = in_reset(StreamMerge(PageEvent(config), channels))
         self._stopwatch = in_reset(Stopwatch(config))
         self._counters = in_reset(Counters())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flashtrain.rtl.lib.streams import Queue, RegisterSlices, StreamMerge
+from flashtrain.rtl.lib.streams import HalfRateSlice, Queue, RegisterSlice, RegisterSlices, StreamMerge
 from flashtrain.sim.bench.runner import Simulator, run_bench
 
 INPUTS = 5
@@ -22,7 +22,8 @@ def test_merge(simulator: Simulator, seed: int) -> None:
               simulator=simulator, seed=seed, parameters={"inputs": INPUTS})  # fmt: skip
 
 
-def test_register_slices(simulator: Simulator, seed: int) -> None:
-    run_bench(RegisterSlices(WIDTH, 2), "register_slices",
+@pytest.mark.parametrize(("kind", "cycles"), [(RegisterSlice, 1), (HalfRateSlice, 2)])
+def test_register_slices(simulator: Simulator, seed: int, kind: type, cycles: int) -> None:
+    run_bench(RegisterSlices(WIDTH, 2, kind), "register_slices",
               Path(__file__).with_name("register_slice_bench.py"),
-              simulator=simulator, seed=seed, parameters={"count": 2})  # fmt: skip
+              simulator=simulator, seed=seed, parameters={"count": 2, "cycles": cycles})  # fmt: skip
