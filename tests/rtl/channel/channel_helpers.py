@@ -20,6 +20,9 @@ DUAL = replace(
 )
 """Two dies, words of one chunk, sets that are not a power of two."""
 
+MANY_SETS = replace(DUAL, name="many_sets", write_sets=8)
+"""A scan over the sets is longer than its pipeline: sets move while others are still to come."""
+
 WIDE = replace(
     TINY,
     name="wide",
@@ -68,6 +71,7 @@ DUAL_RANDOM, WIDE_RANDOM, TINY_RANDOM = (
 )
 """Pages have keys: alone, with a code, and with all there is."""
 
+SET_CONFIGS = {one.name: one for one in (TINY, DUAL, MANY_SETS)}
 CONFIGS: dict[str, FmsConfig] = {
     config.name: config
     for config in (

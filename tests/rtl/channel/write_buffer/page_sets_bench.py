@@ -10,10 +10,10 @@ from flashtrain.rtl.layouts import PageKind, PageSet, TileSource, WritePage
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import pack, start, unpack
-from tests.rtl.channel.channel_helpers import CONFIGS
+from tests.rtl.channel.channel_helpers import SET_CONFIGS
 from tests.rtl.channel.write_buffer.page_set_model import ModelSet, Page, PageSetModel, SetPlace, State, Told
 
-CONFIG = CONFIGS[bench_parameters()["config"]]
+CONFIG = SET_CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 REST = 6 * (CONFIG.write_sets + 7)  # cycles in which everything that can happen has happened
 ZONES, STREAMS = 3, 2

@@ -6,13 +6,13 @@ import pytest
 
 from flashtrain.rtl.channel.write_buffer.page_sets import PageSets
 from flashtrain.sim.bench.runner import run_bench
-from tests.rtl.channel.channel_helpers import CONFIGS
+from tests.rtl.channel.channel_helpers import SET_CONFIGS
 
 
-@pytest.mark.parametrize("name", ["tiny", "dual"])
+@pytest.mark.parametrize("name", SET_CONFIGS)
 def test_page_sets(name, simulator, seed):
     run_bench(
-        PageSets(CONFIGS[name]),
+        PageSets(SET_CONFIGS[name]),
         f"page_sets_{name}",
         Path(__file__).with_name("page_sets_bench.py"),
         simulator=simulator,
