@@ -6,7 +6,15 @@ from flashtrain.host import TensorGroup
 from flashtrain.numerics.state_format import random_bits, random_halves, rounded, step_key
 from flashtrain.spec import Geometry
 from flashtrain.spec.optimizer import Input
-from flashtrain.spec.state_format import Rounding, tile_place
+from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, StateFormats, tile_place
+
+NARROW = [
+    StateFormats(weight, moments)
+    for weight in StateFormat
+    for moments in StateFormat
+    if StateFormats(weight, moments) != PLAIN
+]
+"""The pairs of formats with an array of 16 bits."""
 
 
 def group_bits(group: TensorGroup, geometry: Geometry, update: int, number: int = 0, first_row: int = 0):

@@ -20,6 +20,7 @@ from flashtrain.numerics.statistics import add_squares
 from flashtrain.spec.codec import CODED, PageHeader, Refusal, slice_user_bytes
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
 from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, StateFormats
+from tests.rounded_state import NARROW
 
 from .codec_helpers import like_activations, with_check
 
@@ -102,12 +103,6 @@ def in_rows(pages):
     return pages[:, :, 0].reshape(len(pages), -1)
 
 
-NARROW = [
-    StateFormats(weight, moments)
-    for weight in StateFormat
-    for moments in StateFormat
-    if StateFormats(weight, moments) != PLAIN
-]
 TILES = [
     *((g, c, PLAIN, Rounding.NEAREST) for g in GradientFormat for c in CopyFormat),
     *(

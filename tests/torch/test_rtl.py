@@ -1,5 +1,7 @@
 """Once through the RTL of `small`: a data set in the flash, mixed precision, AdamW on the dies."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch.utils.data import DataLoader
@@ -79,10 +81,13 @@ def train_transformer(link, cuts):
     """Losses and weights of four steps with state in BF16; a loss of power follows those in `cuts`."""
     torch.manual_seed(7)
     model = Transformer()
-    stored = {"weight_dtype": torch.bfloat16, "state_dtype": torch.bfloat16, "rounding": Rounding.STOCHASTIC}
+    made = partial(
+        AdamW, list(model.parameters()), lr=1e-3, max_norm=1.0, weight_dtype=torch.bfloat16,
+        state_dtype=torch.bfloat16, rounding=Rounding.STOCHASTIC, seed=3,
+    )  # fmt: skip
     losses = []
     with open_device("small", link, node=UPDATE_NODE, memory_bytes=64 << 20) as device:
-        optimizer = AdamW(model.parameters(), lr=1e-3, device=device, max_norm=1.0, seed=3, **stored)
+        optimizer = made(device=device)
         for step in range(4):
             random = torch.Generator().manual_seed(step)
             tokens = torch.randint(VOCABULARY, (2, TOKENS + 1), generator=random)
@@ -97,9 +102,7 @@ def train_transformer(link, cuts):
                 device.recover()
                 for parameter in model.parameters():
                     parameter.data.fill_(torch.nan)
-                optimizer = AdamW(
-                    model.parameters(), lr=1e-3, device=device, max_norm=1.0, seed=3, recovered=True, **stored
-                )
+                optimizer = made(device=device, recovered=True)
     return losses, [bits(parameter) for parameter in model.parameters()]
 
 

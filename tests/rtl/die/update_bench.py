@@ -12,8 +12,9 @@ from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, StateFormats
+from flashtrain.spec.state_format import Rounding, StateFormat
 from flashtrain.spec.update import SourceIdentity, UpdateStatistics
+from tests.rounded_state import NARROW
 from tests.rtl.die.die_configs import BAD_BLOCK, config_named
 from tests.rtl.die.update_driver import Step, UpdateDriver, make_step
 
@@ -119,14 +120,6 @@ async def formats(dut, formats):
     step = make_step(CONFIG, code, *FORMATS[formats], rng)
     step.parameters = random.randint(1, step.parameters)
     await run_step(nand, step, 2)
-
-
-NARROW = [
-    StateFormats(weight, moments)
-    for weight in StateFormat
-    for moments in StateFormat
-    if StateFormats(weight, moments) != PLAIN
-]
 
 
 @cocotb.test()

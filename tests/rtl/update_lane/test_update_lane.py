@@ -2,7 +2,7 @@
 """The update lane in Verilator: bit for bit the reference, and clock by clock what its parts promise."""
 
 from dataclasses import replace
-from itertools import count, product
+from itertools import cycle, product
 from math import ceil
 
 import numpy as np
@@ -21,6 +21,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import PLACE_BITS, PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateStatistics
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Momentum
+from tests.rounded_state import NARROW
 from tests.rtl.elaborated import elaborated
 
 TINY = preset("tiny")
@@ -29,12 +30,6 @@ ROUNDED = (
     (StateFormats(moments=StateFormat.BF16), Rounding.STOCHASTIC),
     (StateFormats(StateFormat.BF16, StateFormat.BF16), Rounding.STOCHASTIC),
 )
-NARROW = [
-    StateFormats(weight, moments)
-    for weight in StateFormat
-    for moments in StateFormat
-    if StateFormats(weight, moments) != PLAIN
-]
 CASES = [
     *product(
         (Adam(), AdamW(), Momentum(), SGD()),
@@ -215,33 +210,21 @@ def test_statistics_are_of_the_step(open_lane, random, scale):
         check_statistics(lane, [step.run(lane)[0] for _ in range(2)])
 
 
+_EDGES = np.array([
+    0, 1, 0x7FFFFF, 0x800000,  # zero, the subnormals at both ends, the least normal number
+    0x3F800000, 0x3F808000,  # 1, and half a unit of BF16 above it
+    0x7F7FFFFF, 0x7F800000, 0x7FC00000,  # the largest number, infinity, the NaN of operations
+    0x7F7F7FFF, 0x7F7F8000, 0x7FA00000,  # at the overflow of BF16; a signalling NaN
+], np.uint32)  # fmt: skip
+EDGES = np.concatenate([_EDGES, _EDGES | 0x80000000, _EDGES[1:] - 1, _EDGES[:-1] + 1]).astype(np.uint32)
+
+
 def any_values(random, shape):
     """A third each: any bits; numbers of any size; numbers at which something changes, and neighbours."""
     bits = random.integers(0, 1 << 32, shape, np.uint64).astype(np.uint32)
     sizes = np.ldexp(random.normal(size=shape), random.integers(-60, 10, shape)).astype(np.float32)
-    zero, least, most_subnormal, normal, one, bf16_half, most, infinity, nan = (
-        0, 1, 0x7FFFFF, 0x800000, 0x3F800000, 0x3F808000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000,
-    )  # fmt: skip
-    edges = np.array(
-        [
-            zero,
-            least,
-            most_subnormal,
-            normal,
-            one,
-            bf16_half,
-            most,
-            infinity,
-            nan,
-            0x7F7F7FFF,
-            0x7F7F8000,
-            0x7FA00000,
-        ],
-        np.uint32,
-    )
-    edges = np.concatenate([edges, edges | 0x80000000, edges[1:] - 1, edges[:-1] + 1]).astype(np.uint32)
     choice = random.integers(0, 3, shape)
-    return np.choose(choice, [bits, sizes.view(np.uint32), random.choice(edges, shape)]).view(np.float32)
+    return np.choose(choice, [bits, sizes.view(np.uint32), random.choice(EDGES, shape)]).view(np.float32)
 
 
 FORMATS = [
@@ -252,17 +235,15 @@ FORMATS = [
 
 @pytest.mark.parametrize(("formats", "rounding"), FORMATS)
 def test_any_values(open_lane, random, request, formats, rounding):
-    """All optimizers in turn; with `--long N` of so many parameters."""
+    """The optimizers of training runs in turn; with `--long N` of so many parameters."""
     lane, left = open_lane(latency=0), max(1_000, request.config.getoption("--long"))
-    for number in count():
-        if left <= 0:
-            break
-        optimizer = list(OPTIMIZERS.values())[number % len(OPTIMIZERS)]
+    optimizers = cycle(OPTIMIZERS.values())
+    while left > 0:
         # Gradients have at most as many pages as the state, which of SGD is the weight alone.
         widest = GradientFormat.BF16 if formats.weight is StateFormat.BF16 else GradientFormat.FP32
         gradient = (GradientFormat.BF16, GradientFormat.FP16, widest)[random.integers(3)]
         copy = (CopyFormat.NONE, CopyFormat.BF16)[random.integers(2)]
-        step = Step(random, optimizer, gradient, copy, formats, rounding, values=any_values)
+        step = Step(random, next(optimizers), gradient, copy, formats, rounding, values=any_values)
         lane.begin(step.to_lane)
         for _ in range(8):
             step.run(lane)
