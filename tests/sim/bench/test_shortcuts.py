@@ -4,6 +4,7 @@ import subprocess
 import sys
 from xml.etree import ElementTree
 
+from flashtrain.sim.bench.runner import shortcuts_of
 from tests.sim.bench.test_runner import run
 
 ALL_PAIRS = """
@@ -43,3 +44,8 @@ def test_nothing_is_taken_while_cocotb_debugs():
         "own = Logic.__eq__; shortcuts.take(); assert Logic.__eq__ is own"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={"COCOTB_SCHEDULER_DEBUG": "1"})
+
+
+def test_another_cocotb_goes_its_own_ways():
+    assert "shortcuts:take" in shortcuts_of("2.1.0")["PYGPI_USERS"]
+    assert shortcuts_of("2.1.1") == {}

@@ -5,7 +5,8 @@ look at a pin. The functions on that way are written anew here, with the same re
 messages for debugging, and keep objects instead of making new ones. They save a quarter of a simulation's
 time.
 
-The runner has the simulator call `take` before cocotb starts. It does nothing while cocotb debugs.
+The runner has the simulator call `take` before cocotb starts, if it is the version that was read for this.
+It does nothing while cocotb debugs.
 """
 
 from collections.abc import Callable
