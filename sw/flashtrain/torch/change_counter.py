@@ -1,9 +1,13 @@
 """PyTorch's count of in-place changes, kept without the data that it counts for."""
 
+from typing import Any
+
 import torch
 from torch.autograd.grad_mode import _unsafe_preserve_version_counter
 from torch.autograd.graph import increment_version
 from torch.utils._python_dispatch import _disable_current_modes
+
+from flashtrain.torch.ranks.shards import is_distributed
 
 
 class ChangeCounter:
@@ -22,7 +26,13 @@ class ChangeCounter:
             self._counted = tensor.detach()
             if not with_data:
                 # Another storage under the same counter.
-                self._counted.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+                empty = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+                if is_distributed(self._counted):
+                    # The shard counts no changes of the whole, and `data` is not the shard.
+                    whole: Any = self._counted
+                    whole._local_tensor = empty
+                else:
+                    self._counted.data = empty
 
     @property
     def now(self) -> int:

@@ -1,17 +1,21 @@
 """Ways to run a model: what works within the hooks, and what is refused by name (the table of the page)."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 import torch
 from torch import Tensor, distributed, nn
 from torch._C._distributed_c10d import HashStore
 from torch.autograd.graph import allow_mutation_on_saved_tensors
+from torch.distributed._functional_collectives import all_gather_single_autograd
 from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
 from flashtrain.host import Device, open_device
-from flashtrain.torch import ActivationChanged, AdamW, UnsupportedTensor, keep, save_on_flash
+from flashtrain.torch import ActivationChanged, AdamW, save_on_flash
+from flashtrain.torch.ranks.shards import shard
 
 X = torch.linspace(-1, 1, 64 * 64).reshape(64, 64)
 
@@ -64,11 +68,27 @@ def parallel() -> Iterator[nn.Module]:
 
 
 def test_tensor_parallelism(device: Device, parallel: nn.Module):
-    with pytest.raises(UnsupportedTensor, match="of module '0' is a DTensor"), save_on_flash(device):
-        parallel(X)
-    with save_on_flash(device), keep():
-        loss = parallel(X).square().sum()
-    assert len(gradients(parallel, loss)) == 4
+    results = []
+    for context in (nullcontext(), activations := save_on_flash(device)):
+        parallel.zero_grad()
+        with context:
+            loss = parallel(X).square().sum()
+        if context is activations:
+            assert activations.report().live_bytes == X.nbytes
+        results.append([shard(one).clone() for one in gradients(parallel, loss)])
+    assert len(results[0]) == 4 and all(map(torch.equal, *results))
+    assert activations.report().total.read_bytes == X.nbytes * (2 * 4 + 1), "two of 256 wide, and the output"
+    given = distribute_tensor(X, init_device_mesh("cpu", (1,)), [Replicate()]).requires_grad_() * 1
+    with activations:
+        loss = given.square().sum()
+    given.detach().zero_()
+    with pytest.raises(ActivationChanged, match="is at version 1; expected version 0"):
+        loss.backward()
+    part = X.clone().requires_grad_()
+    with activations:  # autograd saves a collective that may be under way
+        loss = all_gather_single_autograd(part, 0, distributed.group.WORLD).square().sum()
+    loss.backward()
+    assert torch.equal(part.grad, 2 * X)
     before = [parameter.full_tensor().clone() for parameter in parallel.parameters()]
     with open_device("small", node="update") as update:
         AdamW(parallel.parameters(), device=update).step()

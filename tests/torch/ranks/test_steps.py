@@ -4,6 +4,7 @@ import pytest
 
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.torch import SGD, AdamW
+from tests.torch.ranks.context import WAYS, in_ways
 from tests.torch.ranks.pool import run
 from tests.torch.ranks.scenarios import (
     activations,
@@ -56,6 +57,15 @@ def test_stages_of_a_pipeline(fused_kernels, count):
 def test_activations():
     """Those of FSDP2 on the flash: equal gradients, in FP32 and in mixed precision."""
     assert all(run(2, activations))
+
+
+def test_context_parallelism(fused_kernels):
+    """Activations and AdamW on the flash: rings of attention with collectives in the backward pass."""
+    for way, *sides in zip(WAYS, *run(2, in_ways), strict=True):
+        (every, first), (same, second) = sides
+        assert every == same > max(first, second) and first != second
+        print(f"context parallelism, {way}: a step offloads {every:,} bytes, by plans of the ranks {first:,}"
+              f" and {second:,}; equal bits")  # fmt: skip
 
 
 def test_steps_that_one_rank_cannot_commit():

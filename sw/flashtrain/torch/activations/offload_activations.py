@@ -12,6 +12,7 @@ from flashtrain.host import Device
 from flashtrain.spec.errors import require
 from flashtrain.spec.streams import Codec
 from flashtrain.torch.change_counter import ChangeCounter
+from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import detached_alias, obstacle
 from flashtrain.torch.tensor_names import described
 from flashtrain.torch.weak_storages import WeakStorages
@@ -140,8 +141,9 @@ class OffloadActivations(saved_tensors_hooks):
     def _packed(self, tensor: torch.Tensor) -> PackedTensor:
         module = self._scope.path
         is_kept = keeps_now() or self._scope.keeps
-        label = f"{described(tensor)} of module {module!r}"
-        if reason := obstacle(tensor) or _place(tensor):
+        part = shard(tensor)  # PyTorch counts changes of the whole
+        label = f"{described(part)} of module {module!r}"
+        if reason := obstacle(part) or _place(part):
             if not (is_kept or tensor._is_zerotensor()):
                 raise UnsupportedTensor(
                     f"{label} {reason}; expected a strided one in the memory of the CPU, or `keep`"
@@ -153,9 +155,9 @@ class OffloadActivations(saved_tensors_hooks):
         if self._parameters.has(tensor):
             return PackedTensor(label, counter, None, None, detached_alias(tensor))
         layout = ViewLayout.of(tensor)
-        if not tensor.numel():
+        if not part.numel():
             return PackedTensor(label, counter, layout, None, layout.empty())
-        storage = tensor.untyped_storage()
+        storage = part.untyped_storage()
         saved = self._find(storage, tensor) or self._save(storage, tensor, counter, module, is_kept)
         saved.unused += 1
         kept = None if saved.encoding is not None else detached_alias(tensor)
@@ -185,7 +187,7 @@ class OffloadActivations(saved_tensors_hooks):
         owner, nbytes = self._pass, storage.nbytes()
         number = self._number(storage, tensor)
         name = f"saved/{number}"
-        label = f"{name}, {described(tensor)} of module {module!r},"
+        label = f"{name}, {described(shard(tensor))} of module {module!r},"
         encoding, reason = self._choose(name, tensor.dtype, nbytes, label, is_kept)
         traffic = self._traffic.setdefault(module, ModuleTraffic())
         saved = SavedStorage(owner, number, label, storage, counter, encoding, traffic)

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import obstacle
 from flashtrain.torch.weak_storages import WeakStorages
 
@@ -22,12 +23,12 @@ class ParameterStorages:
         The others are wrappers, such as those of `torch.func.vmap`. Autograd saves what these hold.
         """
         for tensor in chain(module.parameters(), module.buffers()):
-            if not is_lazy(tensor) and obstacle(tensor) is None:
-                self._note(tensor.untyped_storage())
+            if not is_lazy(tensor) and obstacle(part := shard(tensor)) is None:
+                self._note(part.untyped_storage())
 
     def has(self, tensor: torch.Tensor) -> bool:
-        """Whether a strided tensor is one of them, or a view of one."""
-        storage = tensor.untyped_storage()
+        """Whether a strided tensor, or a distributed one, is one of them, or a view of one."""
+        storage = shard(tensor).untyped_storage()
         base = tensor._base
         if _is_leaf(tensor) or (base is not None and _is_leaf(base)):
             self._note(storage)

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 import torch
 
+from flashtrain.torch.ranks.shards import Distribution, shard
+
 
 @dataclass(frozen=True)
 class ViewLayout:
-    """All that a strided tensor is beside its storage.
+    """All that a strided tensor, or the shard of a distributed one, is beside its storage.
 
-    `conjugated` and `negated` are PyTorch's lazy views; `kind` is the tensor's class.
+    `conjugated` and `negated` are PyTorch's lazy views; `kind` is the tensor's class, or that of the shard.
     """
 
     dtype: torch.dtype
@@ -19,13 +21,15 @@ class ViewLayout:
     conjugated: bool
     negated: bool
     kind: type[torch.Tensor]
+    distribution: Distribution | None
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> "ViewLayout":
-        kind = torch.Tensor if isinstance(tensor, torch.nn.Parameter) else type(tensor)
+        part = shard(tensor)
+        kind = torch.Tensor if isinstance(part, torch.nn.Parameter) else type(part)
         return cls(
-            tensor.dtype, int(tensor.storage_offset()), tensor.size(), tensor.stride(),
-            tensor.is_conj(), tensor.is_neg(), kind,
+            part.dtype, int(part.storage_offset()), part.size(), part.stride(),
+            part.is_conj(), part.is_neg(), kind, Distribution.of(tensor),
         )  # fmt: skip
 
     def view(self, storage: torch.UntypedStorage) -> torch.Tensor:
@@ -35,9 +39,12 @@ class ViewLayout:
             tensor = tensor.conj()
         if self.negated:
             tensor = torch._neg_view(tensor)  # pyright: ignore[reportPrivateImportUsage]
-        return tensor if self.kind is torch.Tensor else tensor.as_subclass(self.kind)
+        return self._of_kind(tensor)
 
     def empty(self) -> torch.Tensor:
         """A tensor of this layout without elements, on a storage of its own."""
-        tensor = torch.empty_strided(self.size, self.stride, dtype=self.dtype)
-        return tensor if self.kind is torch.Tensor else tensor.as_subclass(self.kind)
+        return self._of_kind(torch.empty_strided(self.size, self.stride, dtype=self.dtype))
+
+    def _of_kind(self, tensor: torch.Tensor) -> torch.Tensor:
+        own = tensor if self.kind is torch.Tensor else tensor.as_subclass(self.kind)
+        return own if self.distribution is None else self.distribution.tensor(own)

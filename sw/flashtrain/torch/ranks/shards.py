@@ -1,7 +1,7 @@
 """Shards: the parts of distributed tensors that a rank holds. A plain tensor is its own shard."""
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,13 +16,36 @@ def is_distributed(tensor: object) -> bool:
 
 
 def shard(tensor: Tensor) -> Tensor:
-    """The part of this rank, which shares memory with the tensor."""
-    if not is_distributed(tensor):
-        return tensor
-    own: Any = tensor
-    with torch.no_grad():
-        part = own.to_local()
-    return part.wait() if hasattr(part, "wait") else part  # a collective may be under way
+    """The part of this rank, which shares memory with the tensor. A collective that makes it has ended."""
+    part: Any = tensor
+    if is_distributed(tensor):
+        with torch.no_grad():
+            part = part.to_local()
+    return part.wait() if hasattr(part, "wait") else part
+
+
+class Distribution(NamedTuple):
+    """All that a distributed tensor is beside its shards: `mesh`, `placements`, and the whole's shape."""
+
+    kind: Any
+    mesh: Any
+    placements: Any
+    shape: torch.Size
+    stride: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> "Distribution | None":
+        """None for a plain tensor."""
+        if not is_distributed(tensor):
+            return None
+        own: Any = tensor
+        return cls(type(own), own.device_mesh, own.placements, own.shape, own.stride())
+
+    def tensor(self, part: Tensor) -> Tensor:
+        """The distributed tensor whose shard on this rank is `part`."""
+        return self.kind.from_local(
+            part, self.mesh, self.placements, run_check=False, shape=self.shape, stride=self.stride
+        )
 
 
 def shard_like(parameter: Tensor, value: Tensor, name: str) -> Tensor:
@@ -57,12 +80,8 @@ def is_placed_like(parameter: Tensor, value: Tensor) -> bool:
 
 def as_distributed(parameter: Tensor, part: Tensor) -> Tensor:
     """The distributed tensor like the parameter whose shard on this rank is `part`."""
-    if not is_distributed(parameter):
-        return part
-    own: Any = parameter
-    return type(own).from_local(
-        part, own.device_mesh, own.placements, run_check=False, shape=own.shape, stride=own.stride()
-    )
+    distribution = Distribution.of(parameter)
+    return part if distribution is None else distribution.tensor(part)
 
 
 def check_placement(name: str, parameter: Tensor, rank_count: int | None) -> None:
