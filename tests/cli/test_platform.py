@@ -1,10 +1,13 @@
 """`flashtrain platform`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from flashtrain.cli.main import main
+
+PAGE = (Path(__file__).parents[2] / "docs" / "platform.md").read_text(encoding="utf-8")
 
 
 def test_run(tmp_path, capsys):
@@ -28,6 +31,33 @@ def test_run_of_a_file(tmp_path, capsys):
         documents.append(json.loads(capsys.readouterr().out))
     assert documents[0] == documents[1]
     assert documents[0]["nodes"] == 2
+
+
+def test_ranks(tmp_path, capsys):
+    """As the page has it, with a figure and a trace beside."""
+    assert main(["platform", "ranks", "gpt", "1x1", "--ranks", "8"]) == 0
+    assert f"```text\n{capsys.readouterr().out}```" in PAGE
+    files = [str(tmp_path / name) for name in ("t.png", "t.json")]
+    rest = ["--storage", "fms-rates", "--weights", "memory", "--timeline", files[0], "--trace", files[1]]
+    assert main(["platform", "ranks", "gpt", "1x1", *rest, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["ranks"] == 2 and document["seconds"] > document["exposed_seconds"]["link"] > 0
+    assert all(Path(file).stat().st_size > 10_000 for file in files)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--ranks", "3"], "3 ranks for 8 micro-batches of gpt 1x1; expected a divisor"),
+        (["--buffer", "1"], "expected a larger buffer"),
+        (["--preset", "small"], "rows of tiles; expected at most 2,048, half of device small"),
+    ],
+)
+def test_mistakes_of_ranks(arguments, message, capsys):
+    assert main(["platform", "ranks", "gpt", "1x1", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`flashtrain platform`: the time of a training iteration on nodes with some storage."""
+"""`flashtrain platform`: the time of a training iteration on nodes with some storage, and on ranks."""
 
 import argparse
 from collections.abc import Callable
@@ -22,6 +22,7 @@ from .behemoth import chosen_workload
 from .command import Command, above_zero, add_configuration, add_json, at_least_one, configuration
 from .console import Console
 from .outputs import figure_file, output_file
+from .platform_ranks import add_compare, add_ranks
 
 STORAGES: dict[str, Callable[[FmsConfig], StorageModel]] = {
     "fms": lambda config: FmsModel(config),
@@ -61,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration(play, default="behemoth")
     play.set_defaults(action=_run)
     add_json(play)
+    add_ranks(actions)
+    add_compare(actions)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -117,6 +120,8 @@ COMMAND = Command(
   flashtrain platform run gpt 2x4 --storage ssd --phi 0.1 --timeline ssd.png
   flashtrain platform run t5 1x1 --nodes 4 --trace trace.json
   flashtrain platform run gpt.json --storage ideal --json
+  flashtrain platform ranks gpt 1x1 --ranks 8 --link-gbs 50
+  flashtrain platform compare --ranks 2
 """,
     add_arguments=add_arguments,
     run=run,

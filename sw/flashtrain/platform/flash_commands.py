@@ -17,10 +17,11 @@ from flashtrain.platform.storage import Kind, Request
 from flashtrain.platform.zone_ring import Extent
 from flashtrain.spec import FmsConfig, Port
 from flashtrain.spec.optimizer import OptimizerCode
-from flashtrain.spec.update import CopyFormat, GradientFormat, Tile
+from flashtrain.spec.streams import JOURNAL
+from flashtrain.spec.update import WORD_BYTES, CopyFormat, GradientFormat, Tile
 from flashtrain.training.sequence import StreamRole
 
-NON_VOLATILE = frozenset({StreamRole.INPUTS, StreamRole.TRAINED, StreamRole.STATE})
+NON_VOLATILE = frozenset({StreamRole.INPUTS, StreamRole.TRAINED, StreamRole.STATE, JOURNAL})
 """Streams whose appends complete after the program (`flashtrain.spec.streams`)."""
 
 SOURCE = 255
@@ -56,10 +57,20 @@ class FlashCommands:
 
     def rows(self, request: Request) -> int:
         """Rows that a request takes in its zones; an update takes whole page sets, with all of its state."""
-        if request.kind is Kind.UPDATE:
+        if request.kind is Kind.UPDATE or request.weights_only:
             tiles = -(-request.bytes // (self.gradient.bytes * self.tile.parameters))
             return -(-tiles // self.config.geometry.channels) * self.config.geometry.planes
         return max(1, -(-request.bytes // self.row_bytes))
+
+    def weights(self, extents: Sequence[Extent]) -> list[Extent]:
+        """The rows of weights in extents of tiles, each with a command of its own."""
+        planes = self.config.geometry.planes
+        held = -(-WORD_BYTES * self.tile.parameters // self.config.geometry.page_bytes)
+        return [
+            Extent(extent.zone, first, held)
+            for extent in extents
+            for first in range(extent.first, extent.first + extent.rows, planes)
+        ]
 
     def commands(self, request: Request, stream: int, extents: Sequence[Extent]) -> NDArray[np.void]:
         """The commands of a request whose data lie in `extents`, each of at most `max_blocks` blocks."""

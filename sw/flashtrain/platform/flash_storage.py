@@ -113,6 +113,8 @@ class FlashStorage:
         rows, stream = self._commands.rows(request), self._stream(request.stream)
         if request.kind is Kind.READ:
             extents = self._zones.find(request.tensor, rows)
+            if request.weights_only:
+                extents = self._commands.weights(extents)
         else:
             whole = self._commands.whole_rows(request)
             extents, resets = self._zones.place(request.stream, request.tensor, rows, whole)

@@ -26,12 +26,21 @@ def play_iteration(sequence: TrainingSequence, platform: Platform, parallel: str
 
     `parallel` as in `plan`. Raises `PlatformError` if a step needs more than the tensor buffer.
     """
-    return _Player(plan(sequence, platform, parallel), platform).run()
+    return play(plan(sequence, platform, parallel), platform)
+
+
+def play(tasks: list[Task], platform: Platform, erases: bool = True) -> Timeline:
+    """These tasks alone; errors as `play_iteration`.
+
+    erases: zones of the iteration before are still to be erased.
+    """
+    return _Player(tasks, platform, erases).run()
 
 
 class _Player:
-    def __init__(self, tasks: list[Task], platform: Platform) -> None:
+    def __init__(self, tasks: list[Task], platform: Platform, erases: bool) -> None:
         self._tasks = tasks
+        self._erases = erases
         self._now = 0.0
         self._free = {
             Side.ACTIVATION: platform.activation.buffer_bytes,
@@ -124,7 +133,7 @@ class _Player:
                         stored.setdefault(task.tensor, task.request)
                     if task.kind is not Kind.READ:
                         written[task.tensor] = task.request
-            storage.prepare(list(stored.values()), list(written.values()))
+            storage.prepare(list(stored.values()), list(written.values()) if self._erases else [])
 
     def _fail(self) -> None:
         """Nothing goes on: the space of a task is not there."""

@@ -27,13 +27,15 @@ class Kind(StrEnum):
 class Request:
     """A request of so many bytes to a stream; requests of one kind and stream are served in their order.
 
-    `tensor` is the name of the data: a read asks for what the last append of that name stored.
+    - `tensor`: the name of the data; a read asks for what the last append of that name stored.
+    - `weights_only`: a read of the float32 weights alone, out of state that the dies update.
     """
 
     kind: Kind
     bytes: int
     stream: str
     tensor: str = ""
+    weights_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ class Part(StrEnum):
     WEIGHT_CORE = "weight core"
     WEIGHTS_IN = "weights in"
     GRADIENTS_OUT = "gradients out"
+    COLLECTIVES = "collectives"
     STORAGE = "storage"
     WEIGHT_STORAGE = "weight storage"
 
@@ -44,6 +45,7 @@ class Space:
 class Task:
     """Work of a part: `seconds`, or a request to a storage for a tensor.
 
+    - `weights_only`: as of a `Request`.
     - `before`: the tasks that must have finished.
     - `takes`: space that it needs before it begins. Space of a side is granted in the order of the tasks.
     - `uses`: space that stays at least until it has finished.
@@ -56,6 +58,7 @@ class Task:
     bytes: float = 0.0
     stream: str = ""
     tensor: str = ""
+    weights_only: bool = False
     before: "list[Task]" = field(default_factory=list)
     takes: list[Space] = field(default_factory=list)
     uses: list[Space] = field(default_factory=list)
@@ -68,7 +71,7 @@ class Task:
     @property
     def request(self) -> Request:
         """A new request of a task of a storage."""
-        return Request(self.kind, round(self.bytes), self.stream, self.tensor)
+        return Request(self.kind, round(self.bytes), self.stream, self.tensor, self.weights_only)
 
     @property
     def cause(self) -> str:

@@ -22,8 +22,14 @@ OPERATIONS = {
     "data in": "#9467bd",
     "data out": "#ff7f0e",
 }
-SERIAL = (Part.CORE, Part.WEIGHTS_IN, Part.GRADIENTS_OUT)
-COLOURS = {"forward": "#1f77b4", "backward": "#ff7f0e", "move": "#8c564b"}
+SERIAL = (Part.CORE, Part.WEIGHTS_IN, Part.GRADIENTS_OUT, Part.COLLECTIVES)
+COLOURS = {
+    "forward": "#1f77b4",
+    "backward": "#ff7f0e",
+    "move": "#8c564b",
+    "gather": "#8c564b",
+    "scatter": "#9467bd",
+}
 
 
 def draw_timeline(timeline: Timeline, path: Path, title: str = "") -> None:
@@ -48,7 +54,8 @@ def draw_timeline(timeline: Timeline, path: Path, title: str = "") -> None:
 
 
 def _draw_tasks(axes: Axes, timeline: Timeline) -> None:
-    for row, part in enumerate(SERIAL):
+    parts = [part for part in SERIAL if timeline.on(part)]
+    for row, part in enumerate(parts):
         bars: dict[str, list[tuple[float, float]]] = {}
         for interval in timeline.on(part):
             bars.setdefault(interval.name.split()[0], []).append(
@@ -56,8 +63,8 @@ def _draw_tasks(axes: Axes, timeline: Timeline) -> None:
             )
         for word, spans in bars.items():
             axes.broken_barh(spans, (row - 0.4, 0.8), color=COLOURS.get(word, "#7f7f7f"), linewidth=0)
-    axes.set_yticks(range(len(SERIAL)), [str(part) for part in SERIAL])
-    axes.set_ylim(len(SERIAL) - 0.5, -0.5)
+    axes.set_yticks(range(len(parts)), [str(part) for part in parts])
+    axes.set_ylim(len(parts) - 0.5, -0.5)
 
 
 def _draw_rates(axes: Axes, timeline: Timeline) -> None:
