@@ -4,7 +4,7 @@ reading <- spec, and all that read files of others.
 spec <- rtl;  spec <- native <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- perf;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
-training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- stress;
+training <- checkpoint <- perf;  checkpoint, objects <- torch <- cli;  checkpoint <- inspection <- stress;
 spec <- sweep <- cli;  native <- qemu <- linux.
 spec <- cdriver.
 spec <- writing, and all that write files.
@@ -37,7 +37,7 @@ ALLOWED = {
     "ssd": {"reading", "spec", "native", "traces"},
     "training": {"reading", "spec", "native", "numerics", "host", "writing"},
     "checkpoint": {"reading", "spec", "numerics", "host", "training", "writing"},
-    "torch": {"spec", "numerics", "host", "training", "checkpoint"},
+    "torch": {"spec", "numerics", "host", "nvme", "objects", "training", "checkpoint"},
     "model": {"reading", "spec", "native", "numerics", "host"},
     "perf": {
         "reading",

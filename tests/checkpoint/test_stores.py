@@ -8,6 +8,7 @@ import pytest
 
 from flashtrain.checkpoint import (
     AppendedCheckpoints,
+    Checkpoint,
     CheckpointDamaged,
     CheckpointError,
     CheckpointExists,
@@ -20,6 +21,7 @@ from flashtrain.checkpoint import (
 )
 from flashtrain.checkpoint.stores.manifest import Manifest
 from flashtrain.checkpoint.stores.stored_checkpoint import StoredCheckpoint
+from flashtrain.checkpoint.stores.stream_catalogue import CatalogueEntry, Piece
 from flashtrain.host import FunctionalLink, NoteTooLong, StreamFull, open_device
 from flashtrain.host.functional.executor import Executor
 from flashtrain.model import ModelLink
@@ -253,7 +255,10 @@ def test_a_manifest_that_asks_for_much():
         ["w", "|O", [1], 0, 8, 0],
         ["w", "<f4", [-1], 0, -4, 0],
     ):
-        raw = Manifest("a", 0, b"", ()).pack(arrays=[fields])
+        raw = Manifest("a", 0, b"", ()).pack(arrays=[fields], pieces=[])
+        entry = CatalogueEntry.of(Checkpoint("a", 0, 0), Piece((), len(raw)), raw)
+        source = Mock()
+        source.read.return_value = np.frombuffer(raw, np.uint8)
         with pytest.raises(CheckpointDamaged):
-            manifest, _ = Manifest.unpack(raw)
-            StoredCheckpoint(Mock(), manifest, []).read(manifest.arrays[0])
+            opened = StoredCheckpoint(source, entry)
+            opened.read(opened.manifest.arrays[0])

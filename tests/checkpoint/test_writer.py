@@ -15,6 +15,7 @@ from flashtrain.checkpoint import (
     load,
     save,
 )
+from flashtrain.checkpoint.stores.stored_checkpoint import bytes_of
 from flashtrain.host import FunctionalLink, StreamFull, open_device
 from flashtrain.model import ModelLink
 from flashtrain.spec import preset
@@ -70,7 +71,8 @@ def test_reads_take_what_they_need(store, random):
     write(writer := store.writer("a", 1), arrays)
     writer.finish()
     opened, read = store.open("a"), []
-    stream = opened._stream
+    source = opened._source
+    stream = source._stream
     stream.read = lambda handle: read.append(handle) or type(stream).read(stream, handle)
     size = stream.block_bytes
     for entry in random.permutation(np.array(opened.manifest.arrays, object)):
@@ -80,10 +82,10 @@ def test_reads_take_what_they_need(store, random):
         if not opened.pieces[0].data_blocks:
             assert blocks == -(-entry.end // size) - entry.offset // size if entry.nbytes else blocks == 0
     for piece in opened.pieces:
-        whole = piece.read(stream, 0, piece.nbytes)
+        whole = source.read(piece)
         for _ in range(5):
             first, last = sorted(random.choice(piece.nbytes + 1, 2, replace=False).tolist())
-            assert np.array_equal(piece.read(stream, first, last), whole[first:last])
+            assert np.array_equal(bytes_of(source, piece, first, last), whole[first:last])
 
 
 def test_what_is_refused(store, arrays):

@@ -6,13 +6,15 @@ import time
 
 import pytest
 
+from flashtrain.host import open_device
 from flashtrain.nvme.client.fabrics import connect_command, fabrics
 from flashtrain.nvme.client.host import DEFAULT_HOST, Host
 from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
 from flashtrain.nvme.target.settings import DEFAULT_NQN, DISCOVERY_NQN
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
-from tests.nvme.helpers import BLOCK, ZONE, served
+from flashtrain.nvme.wire.stream_note import HEADER_BYTES, PAGE, parse_note
+from tests.nvme.helpers import BLOCK, ZONE, served, serving
 
 
 def test_controllers_are_listed_while_they_are_connected():
@@ -175,6 +177,22 @@ def test_values_of_features(host):
     assert struct.unpack_from("<HH", host.identify(1), 266) == (343, 358)
 
 
+def test_the_note_of_a_stream():
+    note = bytes(range(256)) * 40
+    with open_device("small", node="update") as device:
+        device.stream("trained").annotate(note)
+        with serving(device) as running, running.host() as host:
+            page = host.log_page(PAGE, HEADER_BYTES + len(note), nsid=3)
+            parts = [host.log_page(PAGE, 4096, nsid=3, offset=place) for place in range(0, len(page), 4096)]
+            assert parse_note(page) == parse_note(b"".join(parts)) == note
+            assert parse_note(page[:-1] + b"x") is None and parse_note(page[:-1]) is None
+            assert parse_note(host.log_page(PAGE, 64, nsid=5)) == b""
+            for nsid in (1, 2, 8, 0xFFFF_FFFF):  # without the right to read, inactive, the journal, all
+                with pytest.raises(CommandFailed) as refused:
+                    host.log_page(PAGE, 64, nsid=nsid)
+                assert refused.value.status == 0x109
+
+
 def test_sets_of_commands_by_profile(host):
     assert get_feature(host, 0x19).result == 0
     host.set_feature(0x19, 0)
@@ -188,7 +206,7 @@ def test_pages_and_features_are_those_that_are_listed(host):
     listed = struct.unpack_from("<256I", host.log_page(0, 1024))
     for page in range(256):
         try:
-            host.log_page(page, 64, nsid=1 if page == 0xBF else 0xFFFF_FFFF)
+            host.log_page(page, 64, nsid=1 if page in (0xBF, PAGE) else 0xFFFF_FFFF)
             served_page = True
         except CommandFailed as refused:
             assert refused.status == 0x109

@@ -13,7 +13,16 @@ from .stores.files import FileCheckpoints
 from .stores.flash_file import flash_file
 from .stores.manifest import ArrayEntry, Manifest
 from .stores.retention import Retention
-from .stores.store import Checkpoint, CheckpointStore, Saving, load, prune, save
+from .stores.store import (
+    Checkpoint,
+    CheckpointSource,
+    CheckpointStore,
+    OpenedCheckpoint,
+    Saving,
+    load,
+    prune,
+    save,
+)
 from .stores.stored_checkpoint import StoredCheckpoint
 
 __all__ = [
@@ -24,6 +33,7 @@ __all__ = [
     "CheckpointDamaged",
     "CheckpointError",
     "CheckpointExists",
+    "CheckpointSource",
     "CheckpointStore",
     "CopyOut",
     "FileCheckpoints",
@@ -31,6 +41,7 @@ __all__ = [
     "Manifest",
     "NoCheckpoint",
     "NumpyRandom",
+    "OpenedCheckpoint",
     "PinEveryCommit",
     "PinnedCheckpoints",
     "PythonRandom",

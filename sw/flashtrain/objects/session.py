@@ -140,7 +140,7 @@ class Session(Inherited):
             }
             if (text := refusals.get(error.status)) is not None:
                 raise PermissionError(errno.EACCES, f"{a.address}: {text}") from error
-            raise ConnectionError(f"{a.address}: {error}") from error
+            raise ConnectionError(f"{a.address}, subsystem {a.nqn!r}: {error}") from error
         except ProtocolError as error:
             if "authentication" in str(error):
                 raise PermissionError(errno.EACCES, f"{a.address}: {error}") from error

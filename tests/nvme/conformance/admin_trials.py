@@ -65,7 +65,7 @@ class AdminTrials:
         r = self._random
         page = r.choice(
             [
-                *(one for one in LogPage if one != LogPage.DISCOVERY),
+                *(one for one in LogPage if one not in (LogPage.DISCOVERY, LogPage.NOTE)),
                 LogPage.ERRORS,
                 LogPage.HEALTH,
                 LogPage.EFFECTS,

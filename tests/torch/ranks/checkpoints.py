@@ -15,7 +15,13 @@ from flashtrain.checkpoint import AppendedCheckpoints, Retention
 from flashtrain.host import DeviceStream, open_device
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import Adam
-from flashtrain.torch.checkpoint import FlashReader, FlashWriter, RankCheckpoints, consolidate
+from flashtrain.torch.checkpoint import (
+    FlashReader,
+    FlashWriter,
+    RankCheckpoints,
+    ServedCheckpoints,
+    consolidate,
+)
 from flashtrain.torch.ranks.rank_group import RankGroup
 from tests.torch.compare import bits
 from tests.torch.ranks.scenarios import backward, sharded
@@ -98,18 +104,48 @@ def loaded(rank, count, folder):
     with ExitStack() as stack:
         stores = devices(stack, folder, range(rank, SAVED, count))
         reader = FlashReader(stores)
-        for step in (2, 3):
-            expected = full_state(step)
-            state = {"tensors": distributed(expected, count, other=True), "step": 0}
-            dcp.load(state, checkpoint_id=f"run/{step}", storage_reader=reader)
-            assert state["step"] == step
-            for name, tensor in state["tensors"].items():
-                full = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
-                assert full.dtype == expected[name].dtype and bits(full) == bits(expected[name]), name
+        load_both(reader, count)
         consolidate(reader, f"{folder}/{count}.pt", "run/2")
         numbers = range(rank, SAVED, count)
         some = [store for number, store in zip(numbers, stores, strict=True) if number != SAVED - 1]
         return message(FlashReader(some), "run/3"), message(reader, "run/9")
+
+
+def load_both(reader, count):
+    """Load two checkpoints with other placements, and compare them."""
+    for step in (2, 3):
+        expected = full_state(step)
+        state = {"tensors": distributed(expected, count, other=True), "step": 0}
+        dcp.load(state, checkpoint_id=f"run/{step}", storage_reader=reader)
+        assert state["step"] == step
+        for name, tensor in state["tensors"].items():
+            full = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+            assert full.dtype == expected[name].dtype and bits(full) == bits(expected[name]), name
+
+
+def loaded_from_served(rank, count, folder, ports, silent):
+    """Both checkpoints; devices of ranks that are no more are served. The messages of wrong targets follow.
+
+    ports: of the targets, by rank; silent: one of somebody who does not answer.
+    """
+    with ExitStack() as stack:
+        (store,) = devices(stack, folder, [rank])
+        own, other = (f"flash://127.0.0.1:{ports[number]}" for number in (rank, 1 - rank))
+        served = ServedCheckpoints(own)
+        load_both(FlashReader([store, served]), count)
+        wrong = {
+            "absent": ServedCheckpoints("flash://127.0.0.1:9"),
+            "silent": ServedCheckpoints(f"flash://127.0.0.1:{silent}", timeout=0.5),
+            "stream": ServedCheckpoints(f"{own}/taught"),
+            "rights": ServedCheckpoints(f"{own}/inputs"),
+            "target": ServedCheckpoints(own, nqn="nqn.2014-08.org.example:none"),
+            "device": ServedCheckpoints(other),
+        }
+        stores = {name: one if rank else served for name, one in wrong.items()}
+        found = {name: message(FlashReader([store, one]), "run/3") for name, one in stores.items()}
+        for one in (served, *wrong.values()):
+            one.close()
+        return found
 
 
 def message(reader, name):

@@ -4,20 +4,19 @@ from collections.abc import Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any
-from zlib import crc32
 
 from numpy.typing import NDArray
 
-from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
-from flashtrain.host import Device, MediaError, Pending, StoredArray
+from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointExists
+from flashtrain.host import Device, Pending, StoredArray
 from flashtrain.spec import Port
 
 from .append_saving import AppendSaving
 from .append_writer import AppendWriter
 from .manifest import Manifest, check_name
 from .store import Checkpoint
-from .stored_checkpoint import StoredCheckpoint
-from .stream_catalogue import CatalogueEntry, Piece, pack, unpack
+from .stored_checkpoint import DevicePieces, StoredCheckpoint
+from .stream_catalogue import CatalogueEntry, Piece, entry_of, pack, unpack
 
 
 class AppendedCheckpoints:
@@ -87,18 +86,7 @@ class AppendedCheckpoints:
 
     def open(self, name: str) -> StoredCheckpoint:
         """A checkpoint for reads of several arrays: its manifest is read once."""
-        entry = self._entry(name)
-        try:
-            raw = self._stream.read(entry.manifest.handle(self._stream)).tobytes()
-        except MediaError as error:
-            raise CheckpointDamaged(
-                f"checkpoint {name!r}: a page of its manifest is lost: {error}"
-            ) from error
-        if crc32(raw) != entry.crc:
-            raise CheckpointDamaged(f"checkpoint {name!r}: the checksum of its manifest is wrong")
-        manifest, document = Manifest.unpack(raw)
-        pieces = [Piece.unpack(fields) for fields in document["pieces"]]
-        return StoredCheckpoint(self._stream, manifest, pieces)
+        return StoredCheckpoint(DevicePieces(self._stream), self._entry(name))
 
     def manifest(self, name: str) -> Manifest:
         return self.open(name).manifest
@@ -135,14 +123,7 @@ class AppendedCheckpoints:
         return unpack(self._stream.note)
 
     def _entry(self, name: str) -> CatalogueEntry:
-        entries = self._entries
-        for entry in entries:
-            if entry.checkpoint.name == name:
-                return entry
-        known = ", ".join(entry.checkpoint.name for entry in entries)
-        raise NoCheckpoint(
-            f"no checkpoint {name!r} in stream {self._stream.name!r}; it has {known or 'none'}"
-        )
+        return entry_of(self._entries, name, self._stream.name)
 
     def _add(self, entry: CatalogueEntry) -> Pending[None]:
         """Record the catalogue with one checkpoint more."""

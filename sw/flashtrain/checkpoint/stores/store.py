@@ -46,26 +46,31 @@ class OpenedCheckpoint(Protocol):
         ...
 
 
-class CheckpointStore(Protocol):
-    """Named checkpoints of arrays and of the host's state, each there whole or not at all.
-
-    Names are unique. Methods raise :class:`NoCheckpoint`, :class:`CheckpointExists` and
-    :class:`CheckpointDamaged`, and the errors of the device or file system behind the store.
-    """
+class CheckpointSource(Protocol):
+    """Named checkpoints, for reads. Methods raise :class:`NoCheckpoint` and :class:`CheckpointDamaged`, and
+    the errors of what is behind."""
 
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
         """All checkpoints, in the order of their saving."""
         ...
 
+    def open(self, name: str) -> OpenedCheckpoint:
+        """A checkpoint for reads of several arrays: its manifest is read once."""
+        ...
+
+
+class CheckpointStore(CheckpointSource, Protocol):
+    """Named checkpoints of arrays and of the host's state, each there whole or not at all.
+
+    Names are unique. Methods raise :class:`NoCheckpoint`, :class:`CheckpointExists` and
+    :class:`CheckpointDamaged`, and the errors of the device or file system behind the store.
+    """
+
     def save_async(
         self, name: str, step: int, arrays: Mapping[str, NDArray[Any]], host: bytes = b""
     ) -> Saving:
         """Begin to save a copy of the arrays as they are; one save at a time: it waits for the one before."""
-        ...
-
-    def open(self, name: str) -> OpenedCheckpoint:
-        """A checkpoint for reads of several arrays: its manifest is read once."""
         ...
 
     def manifest(self, name: str) -> Manifest:

@@ -6,9 +6,8 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flashtrain.checkpoint.errors import CheckpointDamaged
+from flashtrain.checkpoint.errors import CheckpointDamaged, NoCheckpoint
 from flashtrain.host import DeviceStream, Extent, StoredArray
 
 from .store import Checkpoint
@@ -33,10 +32,10 @@ class Piece:
         more = (self.data_blocks,) if self.data_blocks else ()
         return stream.stored_at(self.extents, (self.nbytes,), np.uint8, *more)
 
-    def read(self, stream: DeviceStream, first: int, last: int) -> NDArray[np.uint8]:
-        """Its bytes from `first` to `last`. Only blocks that have some of them are read; of a stream with a
-        codec, only appends that have some."""
-        size, begin, found = stream.block_bytes, 0, []
+    def part(self, block_bytes: int, first: int, last: int) -> "tuple[Piece, int]":
+        """The piece of the blocks that have some of its bytes from `first` to `last`, and the byte it begins
+        with; of a stream with a codec, of whole appends."""
+        size, begin, found = block_bytes, 0, []
         for extent, blocks in zip(self.extents, self.data_blocks or self._blocks, strict=True):
             low, high = max(0, (first - begin) // size), min(blocks, -(-(last - begin) // size))
             if low < high and self.data_blocks:
@@ -46,8 +45,8 @@ class Piece:
             begin += blocks * size
         start, nbytes = found[0][0], size * sum(blocks for *_, blocks in found)
         data_blocks = tuple(blocks for *_, blocks in found) if self.data_blocks else ()
-        part = Piece(tuple(extent for _, extent, _ in found), min(nbytes, self.nbytes - start), data_blocks)
-        return stream.read(part.handle(stream))[first - start : last - start]
+        extents = tuple(extent for _, extent, _ in found)
+        return Piece(extents, min(nbytes, self.nbytes - start), data_blocks), start
 
     @property
     def _blocks(self) -> tuple[int, ...]:
@@ -91,7 +90,19 @@ def unpack(note: bytes) -> tuple[CatalogueEntry, ...]:
         return ()
     if note[: len(MAGIC)] != MAGIC:
         raise CheckpointDamaged(f"the note begins with {note[:4]!r}; expected {MAGIC!r}, a catalogue")
-    return tuple(
-        CatalogueEntry(Checkpoint(name, step, nbytes), Piece.unpack(manifest), crc)
-        for name, step, nbytes, manifest, crc in json.loads(note[len(MAGIC) :])
-    )
+    try:
+        return tuple(
+            CatalogueEntry(Checkpoint(name, step, nbytes), Piece.unpack(manifest), crc)
+            for name, step, nbytes, manifest, crc in json.loads(note[len(MAGIC) :])
+        )
+    except (ValueError, TypeError) as error:
+        raise CheckpointDamaged(f"the catalogue of checkpoints is malformed: {error}") from error
+
+
+def entry_of(entries: tuple[CatalogueEntry, ...], name: str, stream: str) -> CatalogueEntry:
+    """The entry of a name in the catalogue of `stream`; :class:`NoCheckpoint` with the names that it has."""
+    for entry in entries:
+        if entry.checkpoint.name == name:
+            return entry
+    known = ", ".join(entry.checkpoint.name for entry in entries)
+    raise NoCheckpoint(f"no checkpoint {name!r} in stream {stream!r}; it has {known or 'none'}")

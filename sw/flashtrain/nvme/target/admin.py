@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.nvme.wire.stream_note import packed_note
+from flashtrain.spec import Access, Port
 
 from . import log_format
 from .controller import Controller
@@ -99,6 +101,8 @@ class Admin:
             return Reply(TargetStatus.INVALID_FIELD)  # LPA: the page is of the controller
         if page == LogPage.HEALTH:
             return self._health(entry, controller.error_count)
+        if page == LogPage.NOTE and entry.nsid in self._subsystem.namespaces:
+            return self._note(entry)
         content = self._content(page, controller, entry)
         return Reply(TargetStatus.INVALID_LOG_PAGE) if content is None else _part(content(), entry)
 
@@ -137,6 +141,14 @@ class Admin:
         own = self._subsystem
         wear = await own.thread.ask(wear_of)
         return _part(health_page(wear, own.traffic, own.hours, errors), entry)
+
+    async def _note(self, entry: Entry) -> Reply:
+        own = self._subsystem
+        stream = own.namespaces[entry.nsid].stream
+        if Access.READ not in stream.access(Port.HOST):
+            return Reply(TargetStatus.INVALID_LOG_PAGE)
+        note = await own.thread.ask(lambda device: device.stream(stream.name, Port.HOST).note)
+        return _part(packed_note(note), entry)
 
 
 def _pages_of(controller: Controller) -> tuple[LogPage, ...]:

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Container, Iterable, Mapping
 from enum import IntEnum
 
+from flashtrain.nvme.wire import stream_note
 from flashtrain.nvme.wire.commands import Entry
 from flashtrain.spec import Opcode
 
@@ -37,6 +38,7 @@ class LogPage(IntEnum):
     MANAGEMENT = 0x13
     DISCOVERY = 0x70
     CHANGED_ZONES = 0xBF
+    NOTE = stream_note.PAGE
 
 
 def page_bytes(entry: Entry) -> int:

@@ -9,6 +9,7 @@ from .flash_writer import FlashWriter
 from .parts import RankCheckpoints
 from .random_states import TorchRandom
 from .scaler_after_step import ScalerAfterStep
+from .served import ServedCheckpoints
 
 __all__ = [
     "Buffers",
@@ -19,6 +20,7 @@ __all__ = [
     "PythonRandom",
     "RankCheckpoints",
     "ScalerAfterStep",
+    "ServedCheckpoints",
     "TorchRandom",
     "consolidate",
     "flash_file",

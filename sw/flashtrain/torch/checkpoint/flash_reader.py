@@ -13,7 +13,7 @@ from torch.distributed.checkpoint.planner import LoadItemType, LoadPlan, LoadPla
 from torch.distributed.checkpoint.storage import StorageReader
 from torch.futures import Future
 
-from flashtrain.checkpoint import AppendedCheckpoints, CheckpointDamaged, NoCheckpoint, StoredCheckpoint
+from flashtrain.checkpoint import CheckpointDamaged, CheckpointSource, NoCheckpoint, OpenedCheckpoint
 from flashtrain.torch.ranks.rank_group import RankGroup
 
 from .checkpoint_id import WithCheckpointId
@@ -41,8 +41,9 @@ class FlashReader(WithCheckpointId, StorageReader):
     Of tensors only those that are asked for are read from the flash. Ranks send each other what the others
     need. So any number of ranks loads a checkpoint, if they have opened all devices that it is on.
 
-    store: of this rank, or several, or none (an empty sequence); checkpoint_id: for loads without one; group:
-    the ranks that load, by default all of `torch.distributed`, or this process alone.
+    store: of this rank, or several, :class:`ServedCheckpoints` among them, or none (an empty sequence);
+    checkpoint_id: for loads without one; group: the ranks that load, by default all of `torch.distributed`,
+    or this process alone.
 
     Members
     -------
@@ -51,15 +52,15 @@ class FlashReader(WithCheckpointId, StorageReader):
 
     def __init__(
         self,
-        store: AppendedCheckpoints | Sequence[AppendedCheckpoints],
+        store: CheckpointSource | Sequence[CheckpointSource],
         checkpoint_id: str | os.PathLike | None = None,
         group: "dist.ProcessGroup | None" = None,
     ) -> None:
         super().__init__(checkpoint_id)
-        self._stores = [store] if isinstance(store, AppendedCheckpoints) else list(store)
+        self._stores = list(store) if isinstance(store, Sequence) else [store]
         self.ranks = RankGroup(group)
         self._metadata: Metadata | None = None
-        self._holders: Mapping[str, AppendedCheckpoints] = {}
+        self._holders: Mapping[str, CheckpointSource] = {}
         self._owners: dict[str, int] = {}
 
     # Without arguments, DCP does not ask for metadata of a single rank after an error.
@@ -163,9 +164,9 @@ class FlashReader(WithCheckpointId, StorageReader):
 class _Source:
     """Arrays of the parts in the stores of this rank; the last one is kept."""
 
-    def __init__(self, metadata: Metadata, held: Mapping[str, AppendedCheckpoints]) -> None:
+    def __init__(self, metadata: Metadata, held: Mapping[str, CheckpointSource]) -> None:
         self._held = held
-        self._opened: dict[str, StoredCheckpoint] = {}
+        self._opened: dict[str, OpenedCheckpoint] = {}
         self._last: tuple[str, str] | None = None
         self._array: Tensor = torch.empty(0)
         self._kinds: dict[tuple[str, str], tuple[torch.dtype, tuple[int, ...]]] = {}

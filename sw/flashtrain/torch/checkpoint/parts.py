@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch.distributed as dist
 
-from flashtrain.checkpoint import AppendedCheckpoints, Checkpoint, Retention
+from flashtrain.checkpoint import AppendedCheckpoints, Checkpoint, CheckpointSource, Retention
 from flashtrain.torch.ranks.rank_group import RankGroup
 
 _PART = re.compile(r"(.*) \[rank [0-9]+ of [0-9]+, save [0-9a-f]{16}\]", re.DOTALL)
@@ -112,6 +112,6 @@ def _is_part(name: str) -> bool:
     return _PART.fullmatch(name) is not None
 
 
-def holders(stores: Sequence[AppendedCheckpoints]) -> Mapping[str, AppendedCheckpoints]:
+def holders(stores: Sequence[CheckpointSource]) -> Mapping[str, CheckpointSource]:
     """The store that holds each checkpoint, or part, by its name."""
     return {one.name: store for store in stores for one in store.checkpoints}
