@@ -42,7 +42,7 @@ def test_state_comes_back(name, code, more, seed):
         assert np.array_equal(layout.state_array(number, pages[:, planes.start : planes.stop]), array)
 
 
-FULL, HALF = StateFormat
+FULL, HALF, EIGHT = StateFormat
 
 
 @pytest.mark.parametrize("name", ["tiny", "small"])

@@ -15,7 +15,7 @@ from flashtrain.numerics.state_format import (
 from flashtrain.spec import state_format
 from flashtrain.spec.state_format import KEY_BITS, PLACE_BITS, ROUNDS, StateFormat
 
-FP32, BF16 = StateFormat
+FP32, BF16, FP8 = StateFormat
 
 
 @pytest.fixture

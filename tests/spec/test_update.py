@@ -16,7 +16,7 @@ from flashtrain.spec.update import (
 )
 
 FP32, FP16, BF16 = GradientFormat
-FULL, HALF = StateFormat
+FULL, HALF, EIGHT = StateFormat
 
 TILES = [
     # preset, optimizer: parameters, pages of gradients in FP32 and in 16 bits, pages of copies

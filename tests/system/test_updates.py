@@ -146,7 +146,7 @@ def test_steps_as_the_reference(update_device, optimizer, gradient, copy, seed):
         assert (state.current.updates, len(state.pinned)) == (t, 0)
 
 
-FULL, HALF = StateFormat
+FULL, HALF, EIGHT = StateFormat
 NEAREST, STOCHASTIC = Rounding
 STORED = {
     "w32_s16-nearest": (AdamW(0.01), StateFormats(FULL, HALF), NEAREST),

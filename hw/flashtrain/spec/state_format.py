@@ -16,11 +16,30 @@ network with halves of 24 bits: `ROUNDS` times
 `left, right = right ^ (left <<< 1 & left <<< 8) ^ left <<< 2 ^ constant, left`. These are the rounds of SIMON
 48, with constants in the place of its keys (R. Beaulieu and others, SIMON and SPECK, DAC 2015). A round takes
 a logic function of five inputs for each of 24 bits, and no multiplier.
+
+FP8 is for moments. `SCALE_GROUP` successive numbers share a scale, a power of two with a byte of its own, as in
+OCP Microscaling Formats (MX) 1.0: E8M0, 2^(S - 127); S = 255 makes all of its numbers NaN. m is E4M3, and v is
+E5M2 (`SCALED`), whose range is that of the squares of E4M3's numbers. P. Micikevicius and others, FP8 Formats
+for Deep Learning (2022), has both; M. Fishman and others, Scaling FP8 Training to Trillion-Token LLMs (2024),
+these for m and v.
+
+- The scale is the least with which no magnitude of its group overflows, infinities and NaN left out, and no
+  less than `least_scale`. A loaded S below is taken as that. So a unit of the smallest numbers is 2^-126, and
+  no subnormal of binary32 is ever loaded. A scale never overflows, and no finite number is cut to the largest.
+- Let q be a number's magnitude in units of its last place. To nearest even: q rounded. Stochastically: q
+  rounded to 16 bits behind the point, half a unit up; 16 random bits are added behind the point, and these
+  are cut off. So the expectation differs from the number by 2^-17 of a unit at most.
+- A magnitude of v that is not zero is never stored as zero: the smallest number takes the place. A step with a
+  mean but without a variance would have no bound (B. Li and others, Memory Efficient Optimizers with 4-bit
+  States, NeurIPS 2023, call that the zero-point problem).
+- NaN is 7Fh. An infinite m is NaN as well, since E4M3 has no infinity; an infinite v is 7Ch with its sign.
+- Loading is exact. A number past the largest finite one of binary32 is loaded as infinite.
 """
 
 from dataclasses import dataclass
 from enum import IntEnum
 
+from .errors import require
 from .identity import PageIdentity
 
 
@@ -29,11 +48,56 @@ class StateFormat(IntEnum):
 
     FP32 = 0  # IEEE 754 binary32
     BF16 = 1  # the upper half of a binary32
+    FP8 = 2  # of moments: E4M3 or E5M2, and a scale for `SCALE_GROUP` numbers
 
     @property
     def bytes(self) -> int:
-        """Of a number."""
-        return 4 if self is StateFormat.FP32 else 2
+        """Of a number, without its part of a scale."""
+        return (4, 2, 1)[self]
+
+    @property
+    def multiple(self) -> int:
+        """Numbers come in multiples of this: those of a word, or of a scale."""
+        return (1, 2, SCALE_GROUP)[self]
+
+
+SCALE_GROUP = 32
+"""Numbers with the same scale (OCP MX 1.0, section 5)."""
+
+NAN_SCALE = 0xFF
+SCALED_NAN = 0x7F
+
+
+@dataclass(frozen=True)
+class ScaledFormat:
+    """A format of 8 bits whose numbers have a shared scale.
+
+    - mantissa_bits, bias: of a number with the scale 1.
+    - infinity: the code of infinity, or of what takes its place.
+    - keeps_least: no magnitude but zero is stored as zero.
+    """
+
+    mantissa_bits: int
+    bias: int
+    infinity: int
+    keeps_least: bool
+
+    @property
+    def largest_exponent(self) -> int:
+        """Of the largest number, which is 1.75 times this power of two."""
+        return self.bias if self.infinity != SCALED_NAN else self.bias + 1
+
+    @property
+    def least_scale(self) -> int:
+        """The unit of the smallest numbers is then 2^-126."""
+        return self.mantissa_bits + self.bias
+
+
+E4M3 = ScaledFormat(3, 7, SCALED_NAN, keeps_least=False)
+E5M2 = ScaledFormat(2, 15, 0x7C, keeps_least=True)
+
+SCALED = {1: E4M3, 2: E5M2}
+"""What FP8 is in array 1 (m) and 2 (v)."""
 
 
 class Rounding(IntEnum):
@@ -50,9 +114,18 @@ class StateFormats:
     weight: StateFormat = StateFormat.FP32
     moments: StateFormat = StateFormat.FP32
 
+    def __post_init__(self) -> None:
+        require(self.weight is not StateFormat.FP8, "formats.weight", self.weight.name, "FP32 or BF16")
+
     def of(self, number: int) -> StateFormat:
         """The format of an array: 0 is w, 1 is m, 2 is v."""
         return self.moments if number else self.weight
+
+    def bytes_of(self, arrays: int) -> float:
+        """Of a parameter with so many arrays, with its parts of scales."""
+        forms = [self.of(number) for number in range(arrays)]
+        numbers, scaled = sum(form.bytes for form in forms), forms.count(StateFormat.FP8)
+        return numbers + scaled / SCALE_GROUP if scaled else numbers
 
 
 PLAIN = StateFormats()

@@ -2,9 +2,10 @@
 
 A *tile* is the state of some parameters on one page set of one die. It holds w of all, then m, then v, as far
 as the optimizer has them: numbers in the order of plane and byte, each array in its format
-(`spec.state_format`). A tile with an array of 16 bits has an even number of parameters. So all planes are
-programmed with state, and nothing of a parameter lies on another die. Words of a page set past its
-parameters' state stay as they are.
+(`spec.state_format`). A tile with an array of 16 bits has an even number of parameters, and one with moments
+in FP8 a multiple of 32. Their scales follow behind the arrays: those of m, then those of v, a byte each, from
+the beginning of a word on, with zeros up to the next word. So all planes are programmed with state, and
+nothing of a parameter lies on another die. Words of a page set past its parameters' state stay as they are.
 
 A copy is of the weight as it is stored. With weights in BF16 there are copies in BF16, or none. Gradients of
 a tile take at most as many pages as a die has planes.
@@ -45,12 +46,14 @@ Die commands (bytes in `spec.nand`):
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 from .errors import require, require_range
 from .geometry import Geometry
 from .nvme import BitField
 from .optimizer import CONSTANT_WORDS, PARTIAL_SUMS, PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
-from .state_format import KEY_BITS, PLAIN, StateFormat, StateFormats
+from .state_format import KEY_BITS, PLAIN, SCALE_GROUP, StateFormat, StateFormats
 
 WORD_BYTES = 4
 GRADIENT_BUFFERS = 2
@@ -87,6 +90,9 @@ class Tile:
         copy: CopyFormat,
         formats: StateFormats = PLAIN,
     ) -> "Tile":
+        narrow = formats.moments is StateFormat.FP8 and code is OptimizerCode.ADAMW_SCHEDULE_FREE
+        require(not narrow, "formats.moments", formats.moments.name,
+                f"FP32 or BF16 for {code.name}, whose M is weights")  # fmt: skip
         return cls(geometry, len(PROGRAMS[code].outputs), gradient, copy, formats)
 
     @property
@@ -95,25 +101,61 @@ class Tile:
         return self.geometry.page_set_bytes // WORD_BYTES
 
     @property
-    def state_bytes(self) -> int:
-        """Bytes of state of a parameter."""
-        return sum(self.formats.of(number).bytes for number in range(self.arrays))
+    def state_bytes(self) -> float:
+        """Bytes of state of a parameter, with its parts of scales."""
+        return self.formats.bytes_of(self.arrays)
 
     @property
     def multiple(self) -> int:
         """Parameters come in multiples of this: two with an array of 16 bits, whose words hold two."""
-        narrow = any(self.formats.of(number) is not StateFormat.FP32 for number in range(self.arrays))
-        return 2 if narrow else 1
+        return max(self.formats.of(number).multiple for number in range(self.arrays))
 
-    @property
+    @cached_property
     def parameters(self) -> int:
-        """Parameters of a tile; at most two words are left over."""
-        return self.geometry.page_set_bytes // self.state_bytes // self.multiple * self.multiple
+        """Parameters of a tile: the most whose words fit."""
+        most = int(self.geometry.page_set_bytes // self.state_bytes)
+        fitting = range(most // self.multiple * self.multiple, 0, -self.multiple)
+        return next(count for count in fitting if self._bytes(count) <= self.geometry.page_set_bytes)
 
     def array_bytes(self, number: int) -> range:
-        """The bytes of array `number` (0 is w, 1 is m, 2 is v) within the tile's data."""
-        sizes = [self.parameters * self.formats.of(each).bytes for each in range(number + 1)]
-        return range(sum(sizes[:-1]), sum(sizes))
+        """The bytes of array `number` (0 is w, 1 is m, 2 is v) within the tile's data, without scales."""
+        return self._places(self.parameters)[number]
+
+    def scale_bytes(self, number: int) -> range:
+        """The bytes of the scales of an array in FP8."""
+        first = self._places(self.parameters)[self.arrays + number].start
+        return range(first, first + self.parameters // SCALE_GROUP)
+
+    def numbers_on(self, number: int, plane: int) -> tuple[range, range]:
+        """The numbers of an array that lie on a page, and those whose scales do."""
+        page = range(plane * self.geometry.page_bytes, (plane + 1) * self.geometry.page_bytes)
+        form, places = self.formats.of(number), self._places(self.parameters)
+
+        def on_page(place: range, each: int, numbers: int) -> range:
+            """Of a place with so many numbers in `each` bytes."""
+            first, last = max(place.start, page.start), min(place.stop, page.stop)
+            begin, end = (first - place.start) * numbers // each, (last - place.start) * numbers // each
+            return range(begin, min(end, self.parameters))
+
+        return (
+            on_page(places[number], form.bytes, 1),
+            on_page(places[self.arrays + number], 1, SCALE_GROUP),
+        )
+
+    def first_bytes(self, parameters: int) -> list[int]:
+        """Where the arrays begin, and then the scales of each, in a tile of so many parameters."""
+        return [place.start for place in self._places(parameters)]
+
+    def _bytes(self, parameters: int) -> int:
+        return self._places(parameters)[-1].stop
+
+    def _places(self, parameters: int) -> list[range]:
+        forms = [self.formats.of(number) for number in range(self.arrays)]
+        scales = -(-parameters // SCALE_GROUP // WORD_BYTES) * WORD_BYTES
+        sizes = [parameters * form.bytes for form in forms]
+        sizes += [scales if form is StateFormat.FP8 else 0 for form in forms]
+        ends = list(accumulate(sizes))
+        return [range(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
     @property
     def gradient_pages(self) -> int:
@@ -143,8 +185,9 @@ class UpdateHeader:
     copy_format = BitField(16, 8)
     weight_format = BitField(24, 4)  # StateFormat of w
     moment_format = BitField(28, 3)  # StateFormat of m and v
-    rounding = BitField(31, 1)  # Rounding of what is stored in 16 bits
-    parameters = BitField(32, 32)  # of a tile; more than fit count as all that fit; an odd one is not counted
+    rounding = BitField(31, 1)  # Rounding of what is stored in 16 or 8 bits
+    parameters = BitField(32, 32)  # of a tile; more than fit count as all that fit; not counted is what is
+    # left of the last pair with an array of 16 bits, and of the last 32 with moments in FP8
     rounding_key = BitField(64, KEY_BITS)  # of stochastic rounding
     first_zone = BitField(112, 12)  # of the stream; the place of a tile counts its zone from there
     constants = tuple(BitField(32 * (4 + number), 32) for number in range(CONSTANT_WORDS))  # binary32

@@ -1,14 +1,13 @@
 """Plays the controller of an update on the pins of one die, and knows what has to come of it."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from flashtrain.numerics import Constants, gradient_values, statistics, update
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import page_keys
-from flashtrain.numerics.state_format import loaded, stored_bits
+from flashtrain.numerics.state_format import stored_bits
 from flashtrain.numerics.statistics import add_squares
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity, identity_record
@@ -17,11 +16,11 @@ from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, GradientFormat, OptimizerCode
 from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, random_bits, tile_place
 from flashtrain.spec.update import SourceIdentity, Tile, UpdateHeader, UpdateStatistics
+from tests.rounded_state import put_tile_arrays, tile_arrays
 from tests.rtl.die.coded_tile import with_parity
 from tests.rtl.die.nand_driver import NandDriver
 
 DTYPES = {GradientFormat.FP32: np.float32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
-BITS = {StateFormat.FP32: np.uint32, StateFormat.BF16: np.uint16}
 
 
 def difficult(random: np.random.Generator, count: int) -> np.ndarray:
@@ -217,21 +216,18 @@ class Step:
         gradients = self.gradients[number]
         data = np.ascontiguousarray(self.with_key(content, source)[:, : g.page_bytes]).reshape(-1)
         names = [output.name for output in PROGRAMS[self.code].outputs]
-        kinds = [self.tile.formats.of(k) for k in range(len(names))]
-        ends = np.cumsum([0, *(n * kind.bytes for kind in kinds)])
-        parts = [slice(start, end) for start, end in pairwise(ends)]
-        arrays = [loaded(kind, data[part].view(BITS[kind])) for kind, part in zip(kinds, parts, strict=True)]
+        arrays = tile_arrays(self.tile, data, n)
         result = update(
             self.constants, gradients, **dict(zip(names, arrays, strict=True)), copy=self.tile.copy_format
         )
         copies = result.copy
         after = self.with_key(content, target)
         used = np.ascontiguousarray(after[:, : g.page_bytes]).reshape(-1)
-        for k, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
-            stored = stored_bits(kind, getattr(result, names[k]), self._random_halves(number, k))
-            used[part] = stored.view(np.uint8)
-            if k == 0 and kind is StateFormat.BF16 and copies is not None:
-                copies = stored
+        results = [getattr(result, name) for name in names]
+        halves = [self._random_halves(number, k) for k in range(len(names))]
+        stored = put_tile_arrays(self.tile, used, results, halves)
+        if self.tile.formats.weight is StateFormat.BF16 and copies is not None:
+            copies = stored_bits(StateFormat.BF16, stored[0])
         after[:, : g.page_bytes] = used.reshape(g.planes, g.page_bytes)
         for plane in range(g.planes):
             record = identity_record(plane=plane, **self.identities[number])

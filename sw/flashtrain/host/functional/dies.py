@@ -46,9 +46,8 @@ class _Step(NamedTuple):
         words = tuple(field.get(entry) for field in h.constants)
         constants = Constants.from_words(code, words)
         compute = TileStep(
-            constants, gradient, copy, parameters, formats, rounding,
-            h.first_zone.get(entry), h.first_page.get(entry),
-        )  # fmt: skip
+            constants, tile, parameters, rounding, h.first_zone.get(entry), h.first_page.get(entry)
+        )
         return cls(tile, parameters, compute)
 
 

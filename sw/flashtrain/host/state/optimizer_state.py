@@ -121,7 +121,7 @@ class OptimizerState:
     @property
     def nbytes(self) -> int:
         """Bytes of weights and state, without padding."""
-        return sum(p.layout.tile.state_bytes * p.layout.parameters for p in self._placed)
+        return sum(int(p.layout.tile.state_bytes * p.layout.parameters) for p in self._placed)
 
     @property
     def statistics(self) -> tuple[GroupStatistics, ...]:

@@ -159,19 +159,17 @@ class PlacedGroup:
     def names(self, row: int, channel: int, plane: int) -> list[str]:
         """The names of the arrays and tensors on a page of its state, in its row `row`."""
         tile = self.layout.tile
-        page_bytes = tile.geometry.page_bytes
         ends = np.cumsum([prod(shape) for shape in self.group.shapes]).tolist()
         found = []
         for number, array in enumerate(self.group.arrays):
-            # Numbers of the page, counted from the beginning of this array in the tile.
-            each = tile.formats.of(number).bytes
-            begin = (plane * page_bytes - tile.array_bytes(number).start) // each
             skipped = (row * tile.geometry.channels + channel) * tile.parameters
-            first, last = skipped + max(begin, 0), skipped + min(begin + page_bytes // each, tile.parameters)
+            spans = [
+                (skipped + own.start, skipped + own.stop) for own in tile.numbers_on(number, plane) if own
+            ]
             found += [
                 f"{array.name} of tensor {tensor} of group {self.number}"
                 for tensor, (start, end) in enumerate(pairwise([0, *ends]))
-                if max(first, start) < min(last, end)
+                if any(max(first, start) < min(last, end) for first, last in spans)
             ]
         return found or [f"the padding of group {self.number}"]
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host.errors import TensorMismatch
-from flashtrain.numerics.state_format import loaded, stored_bits
+from flashtrain.numerics.state_format import from_scaled, loaded, scaled_bits, stored_bits
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
-from flashtrain.spec.state_format import StateFormat
+from flashtrain.spec.state_format import SCALED, StateFormat
 from flashtrain.spec.update import Tile
 
 Pages = NDArray[np.uint8]
@@ -63,21 +63,35 @@ class TileLayout:
         """
         content = np.zeros((self.rows, self._channels, self.tile.geometry.page_set_bytes), np.uint8)
         for number, array in enumerate(arrays):
-            place, form = self.tile.array_bytes(number), self.tile.formats.of(number)
-            content[..., place.start : place.stop] = stored_bits(form, self._tiles(array)).view(np.uint8)
+            place, form, tiles = self.tile.array_bytes(number), self.tile.formats.of(number), self._tiles(array)
+            if form is StateFormat.FP8:
+                shared = self.tile.scale_bytes(number)
+                stored, content[..., shared.start : shared.stop] = scaled_bits(SCALED[number], tiles)
+            else:
+                stored = stored_bits(form, tiles).view(np.uint8)
+            content[..., place.start : place.stop] = stored
         return self._pages(content, self.tile.geometry.planes)
 
     def planes_of(self, number: int) -> range:
-        """The planes on which array `number` of the state lies: 0 for w, 1 for m, 2 for v."""
-        place, page_bytes = self.tile.array_bytes(number), self.tile.geometry.page_bytes
-        return range(place.start // page_bytes, (place.stop - 1) // page_bytes + 1)
+        """The planes on which array `number` of the state lies with its scales: 0 for w, 1 for m, 2 for v."""
+        page_bytes, place = self.tile.geometry.page_bytes, self.tile.array_bytes(number)
+        scaled = self.tile.formats.of(number) is StateFormat.FP8
+        end = self.tile.scale_bytes(number).stop if scaled else place.stop
+        return range(place.start // page_bytes, (end - 1) // page_bytes + 1)
 
     def state_array(self, number: int, pages: Pages) -> NDArray[np.float32]:
         """The vector of array `number`, from the pages of its planes."""
-        form = self.tile.formats.of(number)
+        form, place = self.tile.formats.of(number), self.tile.array_bytes(number)
         skipped = self.planes_of(number).start * self.tile.geometry.page_bytes
-        first = (self.tile.array_bytes(number).start - skipped) // form.bytes
-        return loaded(form, self._vector(pages, np.dtype(_BITS[form]), first))
+        content = np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1)
+        numbers = content[..., place.start - skipped : place.stop - skipped]
+        if form is StateFormat.FP8:
+            shared = self.tile.scale_bytes(number)
+            scales = content[..., shared.start - skipped : shared.stop - skipped]
+            tiles = from_scaled(SCALED[number], numbers, scales)
+        else:
+            tiles = loaded(form, np.ascontiguousarray(numbers).view(_BITS[form]))
+        return tiles.reshape(-1)[: self.parameters]
 
     def gradient_pages(self, gradients: NDArray[Any]) -> Pages:
         """Pages of gradients, from a vector in the format of the tile."""
@@ -90,7 +104,9 @@ class TileLayout:
 
     def copies(self, pages: Pages) -> NDArray[Any]:
         """The vector of 16-bit copies, from the pages that an update returns."""
-        return self._vector(pages, np.dtype(COPY_DTYPES[self.tile.copy_format]), 0)
+        kind = np.dtype(COPY_DTYPES[self.tile.copy_format])
+        tiles = np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1).view(kind)
+        return tiles[..., : self.tile.parameters].reshape(-1)[: self.parameters]
 
     def _tiles(self, vector: NDArray[Any]) -> NDArray[Any]:
         """The vector as [rows, channels, parameters of a tile], with zeros at the end."""
@@ -112,11 +128,6 @@ class TileLayout:
         if rest:
             by_tile[:, :, whole, :rest] = raw[..., whole * page_bytes :]
         return pages
-
-    def _vector(self, pages: Pages, kind: np.dtype[Any], first: int) -> NDArray[Any]:
-        """The elements of all tiles, as many as each has parameters, from element `first` of its pages."""
-        tiles = np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1).view(kind)
-        return tiles[..., first : first + self.tile.parameters].reshape(-1)[: self.parameters]
 
 
 def join_tensors(

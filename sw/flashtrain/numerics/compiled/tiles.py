@@ -11,20 +11,12 @@ from flashtrain.spec.optimizer import (
     CONSTANT_WORDS,
     PARTIAL_SUMS,
     PROGRAMS,
-    CopyFormat,
-    GradientFormat,
     Input,
     Operand,
     Operation,
 )
-from flashtrain.spec.state_format import (
-    PLAIN,
-    ROUND_CONSTANTS,
-    ROUNDS,
-    Rounding,
-    StateFormat,
-    StateFormats,
-)
+from flashtrain.spec.state_format import ROUND_CONSTANTS, ROUNDS, SCALED, Rounding
+from flashtrain.spec.update import Tile
 
 from .library import load_kernels
 
@@ -49,6 +41,12 @@ class _Operation(ctypes.Structure):
     _fields_ = [("op", ctypes.c_int32), ("operands", ctypes.c_int32 * 3)]
 
 
+class _Scaled(ctypes.Structure):
+    """`Scaled` in tiles.cpp."""
+
+    _fields_ = [(name, ctypes.c_int32) for name in ("mantissa_bits", "bias", "infinity", "keeps_least")]
+
+
 class _Step(ctypes.Structure):
     """`Step` in tiles.cpp."""
 
@@ -57,7 +55,8 @@ class _Step(ctypes.Structure):
             "operations", "arrays", "parameters", "gradient_format", "copy_format", "first_constant",
             "constants", "first_result",
         )),
-        *((name, ctypes.c_int32 * 3) for name in ("outputs", "first_byte", "narrow")),
+        *((name, ctypes.c_int32 * 3) for name in ("outputs", "first_byte", "first_scale", "formats")),
+        ("scaled", _Scaled * 3),
         ("stochastic", ctypes.c_int32),
         ("first_zone", ctypes.c_int32),
         ("first_page", ctypes.c_int32),
@@ -88,16 +87,14 @@ class TilePages:
 class TileStep:
     """The step of tiles of so many parameters, by the micro-program that `constants` are for.
 
-    formats: of the state; first_zone, first_page: of the generation, from which places count.
+    first_zone, first_page: of the generation, from which places count.
     """
 
     def __init__(
         self,
         constants: Constants,
-        gradient: GradientFormat,
-        copy: CopyFormat,
+        tile: Tile,
         parameters: int,
-        formats: StateFormats = PLAIN,
         rounding: StepRounding = NEAREST,
         first_zone: int = 0,
         first_page: int = 0,
@@ -110,16 +107,21 @@ class TileStep:
                 return results[operand]
             return operand.value if isinstance(operand, Input) else _FIRST_CONSTANT + operand
 
-        step = _Step(len(program.operations), len(program.outputs), parameters, gradient, copy)
+        step = _Step(
+            len(program.operations), len(program.outputs), parameters, tile.gradient_format, tile.copy_format
+        )
         step.first_constant, step.constants, step.first_result = (
             _FIRST_CONSTANT,
             len(constants.values),
             _FIRST_RESULT,
         )
         step.outputs[: len(program.outputs)] = [results[output] for output in program.outputs]
-        sizes = [parameters * formats.of(array).bytes for array in range(len(step.narrow))]
-        step.first_byte[:] = [sum(sizes[:array]) for array in range(len(sizes))]
-        step.narrow[:] = [formats.of(array) is StateFormat.BF16 for array in range(len(sizes))]
+        arrays = len(program.outputs)
+        first = tile.first_bytes(parameters)
+        step.first_byte[:arrays], step.first_scale[:arrays] = first[:arrays], first[arrays:]
+        step.formats[:arrays] = [tile.formats.of(array) for array in range(arrays)]
+        for array, form in SCALED.items():
+            step.scaled[array] = _Scaled(form.mantissa_bits, form.bias, form.infinity, form.keeps_least)
         step.stochastic, step.key = rounding.rounding is Rounding.STOCHASTIC, rounding.key
         step.first_zone, step.first_page = first_zone, first_page
         step.round_constants[:] = ROUND_CONSTANTS

@@ -13,11 +13,14 @@ constexpr int BLOCK = 256;        // parameters at a time, so that all values st
 constexpr int MOST_VALUES = 64;   // inputs, constants and results of a program
 constexpr int SUMS = 8;           // PARTIAL_SUMS
 constexpr int ROUNDS = 12;        // of flashtrain.spec.state_format
+constexpr int SCALE_GROUP = 32;   // numbers of FP8 with one scale
+constexpr int NAN_SCALE = 0xFF, SCALED_NAN = 0x7F;
 constexpr uint32_t NAN_BITS = 0x7FC00000, INFINITY_BITS = 0x7F800000, SIGN_BIT = 0x80000000;
 
 // Numbers as in flashtrain.spec.optimizer.
 enum Op : int32_t { MUL, ADD, SUB, FMA, DIV, SQRT, SIGN };
 enum Format : int32_t { FP32, FP16, BF16 };
+enum StateFormat : int32_t { STATE_FP32, STATE_BF16, STATE_FP8 };
 
 using Block = float[BLOCK];
 
@@ -72,9 +75,16 @@ inline void permute(const uint32_t* constants, uint64_t* values, int count) {
   }
 }
 
+inline uint32_t magnitude_of(float value) { return bits_of(value) & ~SIGN_BIT; }
+
 }  // namespace
 
 extern "C" {
+
+// `ScaledFormat` of flashtrain.spec.state_format.
+struct Scaled {
+  int32_t mantissa_bits, bias, infinity, keeps_least;
+};
 
 // An operation: its kind, and the numbers of its operands among inputs, constants and results.
 struct Operation {
@@ -85,9 +95,11 @@ struct Step {
   int32_t operations, arrays, parameters;
   int32_t gradient_format, copy_format;
   int32_t first_constant, constants, first_result;
-  int32_t outputs[3];     // the numbers of the new arrays
-  int32_t first_byte[3];  // of each array in the tile
-  int32_t narrow[3];      // whether the array is in BF16
+  int32_t outputs[3];      // the numbers of the new arrays
+  int32_t first_byte[3];   // of each array in the tile
+  int32_t first_scale[3];  // the byte with the first scale of each array
+  int32_t formats[3];      // StateFormat of each array
+  Scaled scaled[3];        // of each array in FP8
   int32_t stochastic, first_zone, first_page;
   uint64_t key;  // of the random bits
   uint32_t round_constants[ROUNDS];
@@ -116,6 +128,62 @@ struct Tile {
 }  // extern "C"
 
 namespace {
+
+// Numbers in FP8 and their scales: those of groups that follow each other.
+inline void load_scaled(const Scaled& form, const uint8_t* codes, const uint8_t* scales, float* out, int count) {
+  const int mantissa = form.mantissa_bits, least = mantissa + form.bias;
+  const uint32_t at_infinity = form.infinity == SCALED_NAN ? NAN_BITS : INFINITY_BITS;
+  for (int start = 0; start < count; start += SCALE_GROUP) {
+    const int shared = scales[start / SCALE_GROUP], scale = shared < least ? least : shared;
+    const float unit = float_of(uint32_t(1 + scale - least) << 23);
+    for (int i = start; i < start + SCALE_GROUP; ++i) {
+      const uint32_t magnitude = codes[i] & 0x7F, sign = uint32_t(codes[i] & 0x80) << 24;
+      const int exponent = int(magnitude >> mantissa) - form.bias + scale;
+      const uint32_t normal = (uint32_t(exponent) << 23) + (magnitude << (23 - mantissa) & 0x7FFFFF);
+      const uint32_t finite = exponent > 254 ? INFINITY_BITS : normal;
+      const uint32_t number = magnitude >> mantissa ? finite : bits_of(float(int32_t(magnitude)) * unit);
+      const uint32_t special = magnitude > uint32_t(form.infinity) ? NAN_BITS : at_infinity;
+      const uint32_t all = magnitude < uint32_t(form.infinity) ? number : special;
+      out[i] = float_of(shared == NAN_SCALE || all == NAN_BITS ? NAN_BITS : all | sign);
+    }
+  }
+}
+
+// The same back; array k of the random bits, or to nearest even without any.
+inline void store_scaled(const Scaled& form, const float* values, const uint64_t* random, int k, uint8_t* codes,
+                         uint8_t* scales, int count) {
+  const int mantissa = form.mantissa_bits, least = mantissa + form.bias;
+  const int top = form.infinity == SCALED_NAN ? form.bias + 1 : form.bias;
+  for (int start = 0; start < count; start += SCALE_GROUP) {
+    uint32_t largest = 0;
+    for (int i = start; i < start + SCALE_GROUP; ++i) {
+      const uint32_t finite = magnitude_of(values[i]) < INFINITY_BITS ? magnitude_of(values[i]) : 0;
+      largest = finite > largest ? finite : largest;
+    }
+    // A mantissa above 1.75, that of the largest number, is one of the next power of two.
+    const int wanted = int((largest + (1 << 21) - 1) >> 23) - top, scale = wanted < least ? least : wanted;
+    scales[start / SCALE_GROUP] = uint8_t(scale);
+    for (int i = start; i < start + SCALE_GROUP; ++i) {
+      const uint32_t magnitude = magnitude_of(values[i]), field = magnitude >> 23;
+      const uint32_t wide = field ? (magnitude & 0x7FFFFF) | 0x800000 : magnitude;
+      const int own = int(field ? field : 1) - scale + form.bias, exponent = own < 1 ? 1 : own;
+      const int cut = 23 - mantissa + exponent - own;
+      uint32_t units;
+      if (random) {
+        const int most = cut > 48 ? 48 : cut;  // nothing is left
+        const uint32_t chance = random[i] >> 16 * k & 0xFFFF;
+        units = ((((wide >> (most - 17)) + 1) >> 1) + chance) >> 16;
+      } else {
+        const int most = cut > 26 ? 26 : cut;
+        units = (wide + (1u << (most - 1)) - 1 + (wide >> most & 1)) >> most;
+      }
+      uint32_t code = (uint32_t(exponent - 1) << mantissa) + units;
+      code = form.keeps_least && !code && magnitude ? 1 : code;
+      code = magnitude < INFINITY_BITS ? code : magnitude > INFINITY_BITS ? SCALED_NAN : form.infinity;
+      codes[i] = uint8_t(code == SCALED_NAN ? code : code | (bits_of(values[i]) >> 24 & 0x80));
+    }
+  }
+}
 
 // Part of the pages of a tile, from byte `at` on.
 template <class Move>
@@ -167,8 +235,14 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
     for (int64_t start = 0; start < n; start += BLOCK) {
       const int count = n - start < BLOCK ? int(n - start) : BLOCK;
       uint16_t halves[BLOCK];
+      uint8_t codes[BLOCK], scales[BLOCK / SCALE_GROUP];
+      const int groups = count / SCALE_GROUP;
       for (int k = 0; k < step->arrays; ++k) {
-        if (step->narrow[k]) {
+        if (step->formats[k] == STATE_FP8) {
+          load(*state, tile.state, step->first_byte[k] + start, codes, count);
+          load(*state, tile.state, step->first_scale[k] + start / SCALE_GROUP, scales, groups);
+          load_scaled(step->scaled[k], codes, scales, values[k], count);
+        } else if (step->formats[k] == STATE_BF16) {
           load(*state, tile.state, step->first_byte[k] + 2 * start, halves, 2 * count);
           for (int i = 0; i < count; ++i) values[k][i] = float_of(uint32_t(halves[i]) << 16);
         } else {
@@ -224,7 +298,13 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
       // w comes last: its halves are its copy.
       for (int k = step->arrays - 1; k >= 0; --k) {
         const float* result = values[step->outputs[k]];
-        if (!step->narrow[k]) {
+        if (step->formats[k] == STATE_FP8) {
+          store_scaled(step->scaled[k], result, step->stochastic ? random : nullptr, k, codes, scales, count);
+          store(*state, tile.state, step->first_byte[k] + start, codes, count);
+          store(*state, tile.state, step->first_scale[k] + start / SCALE_GROUP, scales, groups);
+          continue;
+        }
+        if (step->formats[k] == STATE_FP32) {
           store(*state, tile.state, step->first_byte[k] + 4 * start, result, 4 * count);
           continue;
         }
@@ -238,7 +318,7 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
         store(*state, tile.state, step->first_byte[k] + 2 * start, halves, 2 * count);
       }
       const float* w = values[step->outputs[0]];
-      if (step->narrow[0]) {
+      if (step->formats[0] == STATE_BF16) {
         // The copy is what is stored.
       } else if (step->copy_format == FP16) {
         for (int i = 0; i < count; ++i) halves[i] = to_float16(w[i]);
@@ -249,6 +329,12 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
         const int64_t room = copy_pages * gradients->page_bytes - 2 * start;
         if (room > 0) store(*gradients, tile.gradient, 2 * start, halves, room < 2 * count ? room : 2 * count);
       }
+    }
+    // Zeros from the last scales of an array up to the next word.
+    for (int k = 0; k < step->arrays; ++k) {
+      const int64_t end = step->first_scale[k] + n / SCALE_GROUP;
+      const uint8_t zeros[3] = {};
+      if (step->formats[k] == STATE_FP8) store(*state, tile.state, end, zeros, -end & 3);
     }
     const int64_t copied = step->copy_format == FP32 ? 0 : 2 * n;
     const int64_t rest = copy_pages * gradients->page_bytes - copied;
