@@ -58,7 +58,7 @@ def tile_arrays(tile: Tile, data, parameters: int):
 
 
 def put_tile_arrays(tile: Tile, data, arrays, halves):
-    """Put arrays into a tile's bytes, rounded by random bits of each or to nearest; as they are loaded again."""
+    """Put arrays into a tile's bytes, rounded by random bits of each or to nearest; what is loaded again."""
     parameters = len(arrays[0])
     first, results = tile.first_bytes(parameters), []
     for number, (array, chance) in enumerate(zip(arrays, halves, strict=True)):

@@ -1,5 +1,7 @@
 """The kernels in C++ give what the NumPy of `flashtrain.numerics` gives, bit for bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,9 @@ from flashtrain.numerics.compiled import codec as compiled
 from flashtrain.numerics.compiled.tiles import STATISTICS, TILE, TilePages, TileStep
 from flashtrain.numerics.state_format import StepRounding, random_bits, random_halves
 from flashtrain.numerics.statistics import add_squares
+from flashtrain.spec import PRESETS
 from flashtrain.spec.codec import CODED, PageHeader, Refusal, slice_user_bytes
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
-from flashtrain.spec import Geometry
 from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile
 from tests.rounded_state import NARROW, has, put_tile_arrays, tile_arrays
@@ -114,7 +116,7 @@ def test_tiles(code, copy, gradient, formats, rounding, random):
     if not has(code, formats):
         pytest.skip("its M is weights, which are not stored in FP8")
     program = PROGRAMS[code]
-    geometry = Geometry(channels=1, dies=1, planes=16, blocks=16, pages=6, page_bytes=PAGE_BYTES, spare_bytes=32)
+    geometry = replace(PRESETS["tiny"].geometry, planes=16)
     of_state = Tile.of(geometry, code, gradient, copy, formats)
     n = of_state.multiple * int(random.integers(1, 700 // of_state.multiple))
     words = 17 * PAGE_BYTES // 4
@@ -153,9 +155,8 @@ def test_tiles(code, copy, gradient, formats, rounding, random):
         arrays_after = [array for array in (after.w, after.m, after.v) if array is not None]
         of_page = ((place >> 12) - first_page) % 4096 << 12
         bits = random_bits(how.key, place >> 24 << 24 | of_page | (zone - first_zone) % 4096, n)
-        halves = [
-            random_halves(bits, k) if rounding is Rounding.STOCHASTIC else None for k in range(len(arrays_after))
-        ]
+        is_random = rounding is Rounding.STOCHASTIC
+        halves = [random_halves(bits, k) if is_random else None for k in range(len(arrays_after))]
         expected = state[tile].copy()
         stored = put_tile_arrays(of_state, expected, arrays_after, halves)
         assert np.array_equal(new[tile], expected)  # words of no parameter are as they were

@@ -10,6 +10,7 @@ from .errors import require, require_range
 from .geometry import Geometry, bits_for
 from .limits import check_limits, integer, switch
 from .sdr import SDR_MODES, SdrCycles, sdr_cycles
+from .state_format import StateFormat, StateFormats
 from .streams import Codec
 from .timing import NandTiming
 from .update import SourceIdentity
@@ -55,6 +56,7 @@ class FmsConfig:
         2, 64, "cycles", "cycles of the update unit from one parameter to the next", 5
     )
     update_divider: int = integer(2, 16, "cycles", "bus cycles in a cycle of the update unit", 4)
+    fp8_state: bool = switch("dies may keep moments of optimizers in FP8", False)
     command_port: bool = switch("firmware may send cycles of its own to chips, in SDR timing", False)
     port_delay: int = integer(
         0, 64, "cycles", "from the pins of the command port to the chips and back, in the PHY and on wires", 4
@@ -98,6 +100,12 @@ class FmsConfig:
     def for_exact_data(self) -> "FmsConfig":
         """The same configuration without code, read levels and randomizer."""
         return replace(self, code_strength=0, read_levels=0, randomizer=False)
+
+    def require_formats(self, formats: StateFormats) -> None:
+        """`ConfigError` unless the dies can keep state in these formats."""
+        require(self.fp8_state or formats.moments is not StateFormat.FP8, "formats.moments",
+                formats.moments.name, f"FP32 or BF16 on {self.name!r}, or fp8_state = true in its "
+                "configuration")  # fmt: skip
 
     # A page on a channel's bus.
     @cached_property

@@ -17,21 +17,21 @@ network with halves of 24 bits: `ROUNDS` times
 48, with constants in the place of its keys (R. Beaulieu and others, SIMON and SPECK, DAC 2015). A round takes
 a logic function of five inputs for each of 24 bits, and no multiplier.
 
-FP8 is for moments. `SCALE_GROUP` successive numbers share a scale, a power of two with a byte of its own, as in
-OCP Microscaling Formats (MX) 1.0: E8M0, 2^(S - 127); S = 255 makes all of its numbers NaN. m is E4M3, and v is
+FP8 is for moments. `SCALE_GROUP` successive numbers share a scale, a power of two with a byte of its own, as
+in OCP Microscaling Formats (MX) 1.0: E8M0, 2^(S - 127); S = 255 makes all of its numbers NaN. m is E4M3. v is
 E5M2 (`SCALED`), whose range is that of the squares of E4M3's numbers. P. Micikevicius and others, FP8 Formats
-for Deep Learning (2022), has both; M. Fishman and others, Scaling FP8 Training to Trillion-Token LLMs (2024),
-these for m and v.
+for Deep Learning (2022), have both. M. Fishman and others, Scaling FP8 Training to Trillion-Token LLMs
+(2024), have these for m and v.
 
 - The scale is the least with which no magnitude of its group overflows, infinities and NaN left out, and no
   less than `least_scale`. A loaded S below is taken as that. So a unit of the smallest numbers is 2^-126, and
-  no subnormal of binary32 is ever loaded. A scale never overflows, and no finite number is cut to the largest.
-- Let q be a number's magnitude in units of its last place. To nearest even: q rounded. Stochastically: q
-  rounded to 16 bits behind the point, half a unit up; 16 random bits are added behind the point, and these
-  are cut off. So the expectation differs from the number by 2^-17 of a unit at most.
-- A magnitude of v that is not zero is never stored as zero: the smallest number takes the place. A step with a
-  mean but without a variance would have no bound (B. Li and others, Memory Efficient Optimizers with 4-bit
-  States, NeurIPS 2023, call that the zero-point problem).
+  no subnormal of binary32 is loaded. A scale never overflows, and no finite number is cut to the largest.
+- Let q be a number's magnitude in units of its last place. To nearest even: q rounded. Stochastically: q is
+  rounded to 16 bits behind the point, half a unit of those up; 16 random bits are added to them, and they are
+  cut off. So the expectation differs from the number by 2^-17 of a unit at most.
+- A magnitude of v that is not zero is never stored as zero: the least number takes its place. A step with a
+  mean and without a variance would have no bound. B. Li and others, Memory Efficient Optimizers with 4-bit
+  States (NeurIPS 2023), call that the zero-point problem.
 - NaN is 7Fh. An infinite m is NaN as well, since E4M3 has no infinity; an infinite v is 7Ch with its sign.
 - Loading is exact. A number past the largest finite one of binary32 is loaded as infinite.
 """

@@ -79,7 +79,7 @@ class Tile:
                     "BF16 or NONE for weights in BF16")  # fmt: skip
         fits = self.gradient_pages <= gradient_buffer_pages(self.geometry)
         require(fits, "tile.gradient_format", self.gradient_format.name,
-                "one of 16 bits for a parameter with 2 bytes of state")  # fmt: skip
+                f"one of 16 bits for a parameter with {self.state_bytes:g} bytes of state")  # fmt: skip
 
     @classmethod
     def of(

@@ -383,7 +383,10 @@ class Device:
                 'with node="update", or name two streams of equal size'
             )
         state_streams = [self.state_stream(name, port) for name in streams]
-        state = OptimizerState(self.config.geometry, state_streams, list(groups))
+        groups = list(groups)
+        for group in groups:
+            self.config.require_formats(group.formats)
+        state = OptimizerState(self.config.geometry, state_streams, groups)
         if recovered:
             state.attach()
         return state

@@ -92,7 +92,7 @@ def loaded(form: StateFormat, bits: Array) -> Float32:
 def rounded(
     form: StateFormat, values: Float32, random: NDArray[np.uint32] | None = None, array: int = 0
 ) -> Float32:
-    """Float32 numbers of array 0 (w), 1 (m) or 2 (v) after they were stored and loaded; of FP8 whole groups."""
+    """Float32 numbers of array 0 (w), 1 (m) or 2 (v) after they were stored and loaded; groups of FP8."""
     if form is StateFormat.FP8:
         return from_scaled(SCALED[array], *scaled_bits(SCALED[array], values, random))
     return values if form is StateFormat.FP32 else loaded(form, stored_bits(form, values, random))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from flashtrain.numerics import Constants
 from flashtrain.numerics.compiled.tiles import STATISTICS, TILE, TilePages, TileStep
 from flashtrain.numerics.state_format import StepRounding
-from flashtrain.spec import ConfigError, Geometry
+from flashtrain.spec import ConfigError, FmsConfig
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.state_format import PLACE_LOW, Rounding, StateFormat, StateFormats
@@ -27,7 +27,7 @@ class _Step(NamedTuple):
     compute: TileStep
 
     @classmethod
-    def parse(cls, raw: bytes, geometry: Geometry) -> "_Step | None":
+    def parse(cls, raw: bytes, config: FmsConfig) -> "_Step | None":
         h, entry = UpdateHeader, int.from_bytes(raw, "little")
         try:
             code = OptimizerCode(h.code.get(entry))
@@ -36,7 +36,8 @@ class _Step(NamedTuple):
             formats = StateFormats(
                 StateFormat(h.weight_format.get(entry)), StateFormat(h.moment_format.get(entry))
             )
-            tile = Tile.of(geometry, code, gradient, copy, formats)
+            config.require_formats(formats)
+            tile = Tile.of(config.geometry, code, gradient, copy, formats)
         except (ValueError, ConfigError):
             return None
         parameters = h.parameters.get(entry) // tile.multiple * tile.multiple
@@ -58,8 +59,9 @@ class Dies:
     that case undefined.
     """
 
-    def __init__(self, geometry: Geometry) -> None:
-        self._geometry = geometry
+    def __init__(self, config: FmsConfig) -> None:
+        self._config, self._geometry = config, config.geometry
+        geometry = config.geometry
         self._count = geometry.channels * geometry.dies
         self.set_constants(np.zeros((self._count, geometry.page_bytes), np.uint8))
 
@@ -67,7 +69,7 @@ class Dies:
         """Set each die's header from its page, uint8[dies, page], and reset the statistics."""
         headers = [page[: UpdateHeader.BYTES].tobytes() for page in pages]
         different = list(dict.fromkeys(headers))
-        self._steps = [_Step.parse(raw, self._geometry) for raw in different]
+        self._steps = [_Step.parse(raw, self._config) for raw in different]
         self._step_of = np.array([different.index(raw) for raw in headers])  # of each die
         self._statistics = np.zeros(self._count, STATISTICS)
 

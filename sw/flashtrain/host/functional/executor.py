@@ -76,7 +76,7 @@ class Executor:
             )
             for nsid, stream in streams.items()
         }
-        self._dies = Dies(config.geometry)
+        self._dies = Dies(config)
         self.counters = [0] * len(Counter)
 
     def generation(self, nsid: int) -> int:

@@ -63,7 +63,11 @@ class TileLayout:
         """
         content = np.zeros((self.rows, self._channels, self.tile.geometry.page_set_bytes), np.uint8)
         for number, array in enumerate(arrays):
-            place, form, tiles = self.tile.array_bytes(number), self.tile.formats.of(number), self._tiles(array)
+            place, form, tiles = (
+                self.tile.array_bytes(number),
+                self.tile.formats.of(number),
+                self._tiles(array),
+            )
             if form is StateFormat.FP8:
                 shared = self.tile.scale_bytes(number)
                 stored, content[..., shared.start : shared.stop] = scaled_bits(SCALED[number], tiles)

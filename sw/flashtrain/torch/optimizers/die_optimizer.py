@@ -69,8 +69,8 @@ class DieOptimizer(torch.optim.Optimizer):
     under `ZeroRedundancyOptimizer`, and in the stages of a pipeline.
 
     Optimizers have the storage in four arguments. weight_dtype, state_dtype: of weights and of state on the
-    dies, `torch.float32` or `torch.bfloat16`; rounding: of what is stored in BF16
-    (`flashtrain.torch.Rounding`); seed: of stochastic rounding, an integer of 64 bits.
+    dies, `torch.float32` or `torch.bfloat16`, of moments also `torch.float8_e4m3fn`; rounding: of what is
+    stored in BF16 or FP8 (`flashtrain.torch.Rounding`); seed: of stochastic rounding, an integer of 64 bits.
 
     The weights live on the dies. After a step each parameter with a gradient holds them, rounded if it has 16
     bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has written to
@@ -94,6 +94,9 @@ class DieOptimizer(torch.optim.Optimizer):
 
     names: StateNames
     """PyTorch's names of the state of a parameter."""
+
+    state_is_moments = True
+    """Whether its state is moments of gradients beside weights, so that FP8 can hold them."""
 
     hyperparameters: tuple[str, ...]
     """Names of what each group of a state dictionary must have."""
@@ -123,6 +126,7 @@ class DieOptimizer(torch.optim.Optimizer):
         ):
             if value is not None and not isinstance(value, kind):
                 raise ParameterError(f"{name} is {value!r}; expected a {kind.__name__}, or None")
+        storage.require_for(type(self).__name__, device.config, self.state_is_moments)
         self.max_norm = max_norm
         norm_limit(max_norm)
         silence_warning()
@@ -609,7 +613,7 @@ class DieOptimizer(torch.optim.Optimizer):
         own = self.param_groups
         saved = given["param_groups"]
         names = [self.names_of({**one, **group}) for one, group in zip(own, saved, strict=False)]
-        loaded = LoadedState.of(given["state"], saved, own, names, self._storage.state_dtype)
+        loaded = LoadedState.of(given["state"], saved, own, names, self._storage.host_dtype)
         groups = [self._checked_group(number, group) for number, group in enumerate(saved)]
         steps = [
             self.step_of(number, {**group, "params": own[number]["params"]})

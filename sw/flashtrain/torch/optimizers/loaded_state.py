@@ -101,7 +101,7 @@ def _require_format(name: str, value: Tensor, parameter: Tensor, dtype: torch.dt
     if dtype is torch.float32 and value.dtype not in (torch.bfloat16, torch.float16):
         return
     raise ParameterError(
-        f"{name} is {value.dtype}; expected {dtype}, the state_dtype of the optimizer: "
+        f"{name} is {value.dtype}; expected {dtype}, the dtype of the optimizer's state: "
         f".to({dtype}) converts it"
     )
 

@@ -59,6 +59,7 @@ class Muon(DieOptimizer):
     """
 
     names = StateNames({Input.M: "momentum_buffer"}, counted=False)
+    state_is_moments = False
     hyperparameters = ("lr", "weight_decay")
 
     def __init__(

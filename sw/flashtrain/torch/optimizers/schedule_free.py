@@ -40,6 +40,7 @@ class AdamWScheduleFree(DieOptimizer):
     """
 
     names = StateNames({Input.M: "z", Input.V: "exp_avg_sq"}, counted=False, whole=True)
+    state_is_moments = False
     hyperparameters = (
         "lr", "betas", "eps", "weight_decay", "warmup_steps", "r", "weight_lr_power", "k", "weight_sum",
         "lr_max", _MODE,

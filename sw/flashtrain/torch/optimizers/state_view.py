@@ -149,7 +149,7 @@ class StateView(MutableMapping[Tensor, dict[str, Any]]):
             for p in cell.parameters:
                 named = names | ({MASTER_WEIGHT: Input.W} if is_rounded(p, cell.formats) else {})
                 if cell.steps and (named or counted):
-                    dtype = cell.formats.storage.state_dtype
+                    dtype = cell.formats.storage.host_dtype
                     kept[p] = _Kept(cell.steps if counted else None, named, dtype)
         return {p: kept[p] for p in self._members if p in kept} | kept
 

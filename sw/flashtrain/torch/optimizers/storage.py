@@ -5,12 +5,18 @@ from dataclasses import dataclass
 
 import torch
 
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import Input
 from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.training.errors import ParameterError
 
-_FORMATS = {torch.float32: StateFormat.FP32, torch.bfloat16: StateFormat.BF16}
+_FORMATS = {
+    torch.float32: StateFormat.FP32,
+    torch.bfloat16: StateFormat.BF16,
+    torch.float8_e4m3fn: StateFormat.FP8,
+}
 _DTYPES = {form: dtype for dtype, form in _FORMATS.items()}
+_OF_WEIGHTS = (torch.float32, torch.bfloat16)
 _MOST_SEED = (1 << 64) - 1
 
 
@@ -21,7 +27,7 @@ class Storage:
     Members
     -------
     weight, state: of an array each.
-    rounding: of results that are stored in 16 bits.
+    rounding: of results that are stored in 16 or 8 bits.
     seed: of stochastic rounding.
     """
 
@@ -39,9 +45,12 @@ class Storage:
         seed: int = 0,
     ) -> "Storage":
         """The storage of these dtypes; :class:`ParameterError` for what the dies do not have."""
-        for name, dtype in (("weight_dtype", weight_dtype), ("state_dtype", state_dtype)):
-            if not isinstance(dtype, torch.dtype) or dtype not in _FORMATS:
-                raise ParameterError(f"{name} is {dtype!r}; expected torch.float32 or torch.bfloat16")
+        for name, dtype, known in (
+            ("weight_dtype", weight_dtype, _OF_WEIGHTS), ("state_dtype", state_dtype, tuple(_FORMATS)),
+        ):  # fmt: skip
+            if not isinstance(dtype, torch.dtype) or dtype not in known:
+                *others, last = map(str, known)
+                raise ParameterError(f"{name} is {dtype!r}; expected {', '.join(others)} or {last}")
         if not isinstance(rounding, Rounding):
             raise ParameterError(
                 f"rounding is {rounding!r}; expected Rounding.NEAREST or Rounding.STOCHASTIC"
@@ -53,6 +62,29 @@ class Storage:
     @property
     def state_dtype(self) -> torch.dtype:
         return _DTYPES[self.state]
+
+    @property
+    def host_dtype(self) -> torch.dtype:
+        """Of the state in the host and in dictionaries; BF16 has all numbers that FP8 stores, with scales."""
+        return torch.bfloat16 if self.state is StateFormat.FP8 else self.state_dtype
+
+    def require_for(self, optimizer: str, config: FmsConfig, scaled: bool) -> None:
+        """:class:`ParameterError` unless optimizer and device can keep the state so.
+
+        scaled: the optimizer's state is moments of gradients, in the places of m and v.
+        """
+        if self.state is not StateFormat.FP8:
+            return
+        if not scaled:
+            raise ParameterError(
+                f"state_dtype is {self.state_dtype}; expected torch.float32 or torch.bfloat16 for "
+                f"{optimizer}, whose state is weights or takes their place"
+            )
+        if not config.fp8_state:
+            raise ParameterError(
+                f"state_dtype is {self.state_dtype}; expected torch.float32 or torch.bfloat16 on "
+                f"{config.name!r}, or a device with fp8_state = true in its configuration"
+            )
 
     def formats_of(self, arrays: Sequence[Input]) -> StateFormats:
         """The formats of a tile with these arrays."""

@@ -10,6 +10,7 @@ from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES, lane_number
 from flashtrain.rtl.die.update_unit import UpdateUnit
 from flashtrain.rtl.lib.forward import follow
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
 from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile
@@ -24,7 +25,7 @@ from .tile_identity import LOADED_LANES, IdentityLanes, TileIdentity
 from .tile_sequencer import TileSequencer
 from .tile_words import TileWords
 
-_FORMATS = [StateFormats(weight, moments) for weight in StateFormat for moments in StateFormat]
+_FORMATS = [StateFormats(*of) for of in product((StateFormat.FP32, StateFormat.BF16), repeat=2)]
 
 
 class Updater(wiring.Component):
@@ -59,6 +60,7 @@ class Updater(wiring.Component):
     """
 
     def __init__(self, config: FmsConfig):
+        require(not config.fp8_state, "config.fp8_state", config.fp8_state, "false: no RTL has FP8 yet")
         self.config = config
         super().__init__({
             "start": In(1),
