@@ -147,6 +147,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Format of an array of optimizer state. */
 #define FLASHTRAIN_STATE_FORMAT_FP32 0x00 /* IEEE 754 binary32 */
 #define FLASHTRAIN_STATE_FORMAT_BF16 0x01 /* the upper half of a binary32 */
+#define FLASHTRAIN_STATE_FORMAT_FP8 0x02 /* of moments: E4M3 or E5M2, and a scale for `SCALE_GROUP` numbers */
 
 /* Rounding of a number that is stored in a narrower format. */
 #define FLASHTRAIN_ROUNDING_NEAREST 0x00 /* to nearest even */
@@ -512,8 +513,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_UPDATE_HEADER_COPY_FORMAT 16, 8
 #define FLASHTRAIN_UPDATE_HEADER_WEIGHT_FORMAT 24, 4 /* StateFormat of w */
 #define FLASHTRAIN_UPDATE_HEADER_MOMENT_FORMAT 28, 3 /* StateFormat of m and v */
-#define FLASHTRAIN_UPDATE_HEADER_ROUNDING 31, 1 /* Rounding of what is stored in 16 bits */
-#define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile; more than fit count as all that fit; an odd one is not counted */
+#define FLASHTRAIN_UPDATE_HEADER_ROUNDING 31, 1 /* Rounding of what is stored in 16 or 8 bits */
+#define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile; more than fit count as all that fit; parts of a `multiple` do not */
 #define FLASHTRAIN_UPDATE_HEADER_ROUNDING_KEY 64, 48 /* of stochastic rounding */
 #define FLASHTRAIN_UPDATE_HEADER_FIRST_ZONE 112, 12 /* of the stream; the place of a tile counts its zone from there */
 #define FLASHTRAIN_UPDATE_HEADER_CONSTANTS(index) 128 + 32 * (index), 32 /* binary32 */
@@ -598,6 +599,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RECORD_FIRST_PIN 8 /* bit of the stream with NSID 1 in the flags; the others follow */
 #define FLASHTRAIN_RECORD_MOMENTS 16
 #define FLASHTRAIN_ROUNDING_KEY_BITS 48 /* of stochastic rounding */
+#define FLASHTRAIN_SCALE_GROUP 32 /* numbers of FP8 with the same scale */
 
 /* Factory marks of bad blocks (flashtrain.spec.bad_blocks). */
 #define FLASHTRAIN_MARK 0x00 /* the first byte */

@@ -1,5 +1,7 @@
 """The driver on a functional device `tiny`, formatted, with streams for optimizer state."""
 
+from dataclasses import replace
+
 import pytest
 
 from flashtrain.host import FunctionalLink
@@ -10,7 +12,7 @@ from .driver import CDriver
 
 @pytest.fixture
 def link():
-    with FunctionalLink(preset("tiny"), 1 << 18) as opened:
+    with FunctionalLink(replace(preset("tiny"), fp8_state=True), 1 << 18) as opened:
         yield opened
 
 

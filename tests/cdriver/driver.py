@@ -100,6 +100,7 @@ class CDriver:
             "queue_entries": 16, "note_bytes": 256, "command_polls": 100_000, "state_polls": 100_000,
             "corrects_errors": int(link.config.code is not None),
             "randomizes": int(link.config.randomizer),
+            "keeps_fp8": int(link.config.fp8_state),
         } | options  # fmt: skip
         self.config = Config(self._streams, len(self._streams), **values)
         self.info = Info()

@@ -35,7 +35,7 @@ class Config(c.Structure):
     _fields_ = [
         ("streams", c.POINTER(Stream)), ("stream_count", c.c_uint), ("queue_entries", c.c_uint),
         *((name, c.c_uint32) for name in ("scratch_bytes", "note_bytes", "command_polls", "state_polls")),
-        ("corrects_errors", c.c_bool), ("randomizes", c.c_bool),
+        *((name, c.c_bool) for name in ("corrects_errors", "randomizes", "keeps_fp8")),
     ]  # fmt: skip
 
 

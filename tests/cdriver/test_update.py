@@ -9,26 +9,29 @@ import pytest
 from flashtrain.host import FunctionalLink, TensorGroup, open_device
 from flashtrain.numerics import Constants
 from flashtrain.numerics.state_format import step_key
-from flashtrain.spec import Port, Status, preset
+from flashtrain.spec import ConfigError, Port, Status, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
 from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
 from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.spec.update import Tile as SpecTile
 from flashtrain.training.optimizers import Adam
 
 from .driver import CDriver, DriverError, Error, Request
 from .library import Commit, Statistics, Step, Tile
 
-TINY = preset("tiny")
+TINY = replace(preset("tiny"), fp8_state=True)
 CORE = Port.CORE
 A, B, C = 5, 6, 7
 PARAMETERS = 700
 GROUP = TensorGroup(OptimizerCode.ADAM, ((PARAMETERS,),), GradientFormat.FP16, CopyFormat.BF16)
-BF16 = StateFormat.BF16
+BF16, FP8 = StateFormat.BF16, StateFormat.FP8
 NARROW = [
     replace(GROUP, formats=StateFormats(moments=BF16)),
     replace(GROUP, formats=StateFormats(moments=BF16), rounding=Rounding.STOCHASTIC, seed=3),
     replace(GROUP, formats=StateFormats(BF16, BF16), rounding=Rounding.STOCHASTIC, seed=(1 << 64) - 1),
     replace(GROUP, formats=StateFormats(BF16)),
+    replace(GROUP, formats=StateFormats(moments=FP8)),
+    replace(GROUP, formats=StateFormats(BF16, FP8), rounding=Rounding.STOCHASTIC, seed=4),
 ]
 
 
@@ -188,6 +191,34 @@ def test_small_states_behind_each_other(driver, link, group):
     stored = driver.read(CORE, nsid, first + w.start * 2, len(w) * 2)
     weight = state.layout.state_array(0, stored.reshape(1, len(w), 2, -1))
     assert np.array_equal(bits(weight), bits(reference.read(Input.W)[0][0]))
+
+
+@pytest.mark.parametrize("code", OptimizerCode)
+@pytest.mark.parametrize("weight", [StateFormat.FP32, BF16])
+@pytest.mark.parametrize("moments", StateFormat)
+def test_tiles_are_those_of_the_contract(driver, code, weight, moments):
+    """Of every optimizer in every format, or refused as there."""
+    formats, tile = StateFormats(weight, moments), Tile()
+    step = Step(code, GradientFormat.BF16, CopyFormat.BF16, weight, moments)
+    try:
+        expected = SpecTile.of(TINY.geometry, code, GradientFormat.BF16, CopyFormat.BF16, formats)
+    except ConfigError:
+        with pytest.raises(DriverError):
+            driver.do("ft_tile_of", step, tile)
+        return
+    driver.do("ft_tile_of", step, tile)
+    assert (tile.parameters, tile.gradient_pages, tile.copy_pages) == (
+        expected.parameters, expected.gradient_pages, expected.copy_pages,
+    )  # fmt: skip
+
+
+def test_a_device_without_fp8_refuses_it():
+    with FunctionalLink(preset("tiny"), 1 << 18) as link:
+        driver = CDriver(link)
+        step = Step(OptimizerCode.ADAM, GradientFormat.BF16, CopyFormat.BF16, BF16, FP8)
+        with pytest.raises(DriverError) as raised:
+            driver.do("ft_tile_of", step, Tile())
+        assert raised.value.error is Error.ARGUMENT
 
 
 def test_an_update_without_commit_is_dropped(driver, link):

@@ -68,6 +68,31 @@ def test_narrow_state_comes_back(name, code, formats, seed):
         at += stored.nbytes
 
 
+@pytest.mark.parametrize("weight", [FULL, HALF])
+def test_scaled_state_comes_back(weight, seed):
+    """Numbers that FP8 has, from pages of each array alone; scales of both moments are on the last plane."""
+    random = np.random.default_rng(seed)
+    g = PRESETS["tiny"].geometry
+    tile = Tile.of(g, OptimizerCode.ADAM, GradientFormat.BF16, CopyFormat.BF16, StateFormats(weight, EIGHT))
+    layout = TileLayout(tile, 2 * tile.parameters * g.channels + 3)
+    scales = np.repeat(2.0 ** random.integers(-60, 60, layout.parameters // 32 + 1), 32)[: layout.parameters]
+    arrays = [np.float32(scales * random.integers(4, 8, layout.parameters)) for _ in range(3)]
+    pages = layout.state_pages(arrays)
+    for number, array in enumerate(arrays):
+        planes = layout.planes_of(number)
+        assert np.array_equal(layout.state_array(number, pages[:, planes.start : planes.stop]), array)
+
+
+def test_names_of_what_lies_on_a_page_of_scaled_state():
+    """224 parameters in a tile of `tiny`: the page with the scales has all of both moments."""
+    formats = StateFormats(HALF, EIGHT)
+    group = TensorGroup(OptimizerCode.ADAM, ((60,), (164,)), GradientFormat.BF16, formats=formats)
+    (placed,) = place([group], PRESETS["tiny"].geometry)
+    both = [f"{name} of tensor {tensor} of group 0" for name in "WMV" for tensor in (0, 1)]
+    assert placed.names(0, 0, 0) == both[:4]
+    assert placed.names(0, 0, 1) == both[2:]
+
+
 def test_names_of_what_lies_on_a_page_of_narrow_state():
     """128 parameters in a tile of `tiny`: w fills plane 0, m and v share plane 1."""
     group = TensorGroup(OptimizerCode.ADAM, ((100,), (60,)), formats=StateFormats(moments=HALF))

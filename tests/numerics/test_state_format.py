@@ -1,19 +1,33 @@
 """Rounding of state: against the contract, for special values, and by statistics of the random bits."""
 
+from fractions import Fraction
+from math import floor, inf, isfinite, isinf, isnan
+
 import numpy as np
 import pytest
 
 from flashtrain.numerics.state_format import (
+    from_scaled,
     loaded,
     random_bits,
     random_halves,
     rounded,
+    scaled_bits,
+    scales,
     step_key,
     stochastic_bfloat16,
     stored_bits,
 )
 from flashtrain.spec import state_format
-from flashtrain.spec.state_format import KEY_BITS, PLACE_BITS, ROUNDS, StateFormat
+from flashtrain.spec.state_format import (
+    E4M3,
+    E5M2,
+    KEY_BITS,
+    PLACE_BITS,
+    ROUNDS,
+    SCALE_GROUP,
+    StateFormat,
+)
 
 FP32, BF16, FP8 = StateFormat
 
@@ -210,3 +224,186 @@ def test_fewer_rounds_are_found(monkeypatch, random):
 
 def test_a_repeated_step_has_the_same_key():
     assert step_key(7, 3, 1) == step_key(7, 3, 1) < 1 << KEY_BITS
+
+
+# FP8 with shared scales.
+
+SCALED_FORMATS = pytest.mark.parametrize("form", [E4M3, E5M2], ids=["e4m3", "e5m2"])
+
+
+def any_groups(random, groups):
+    """float32[groups, SCALE_GROUP] of every kind: of one size, of all sizes, at edges, and any bits."""
+    shape = groups, SCALE_GROUP
+    size = np.exp2(random.integers(-140, 127, (groups, 1)).astype(float))
+    spread = np.exp2(random.integers(-40, 1, shape) * random.integers(0, 2, (groups, 1)))
+    sized = (random.normal(size=shape) * spread * size).astype(np.float32).view(np.uint32)
+    edges = np.array([0, 1, 0x7FFFFF, 0x800000, 0x7F600000, 0x7F600001, 0x7F7FFFFF, 0x7F800000, 0x7FC00000])
+    signed = random.choice(edges, shape).astype(np.uint32) | random.integers(0, 2, shape, np.uint32) << 31
+    bits = random.integers(0, 1 << 32, shape, np.uint32)
+    special = np.where(random.random(shape) < 0.05, signed, sized)
+    return np.choose(random.integers(0, 4, (groups, 1)), [sized, special, signed, bits]).view(np.float32)
+
+
+def exact(form, code, scale):
+    """The number of a code, by the standards: a Fraction, an infinity or NaN."""
+    sign = -1 if code & 0x80 else 1
+    exponent, mantissa = (code & 0x7F) >> form.mantissa_bits, code & (1 << form.mantissa_bits) - 1
+    top = (1 << 7 - form.mantissa_bits) - 1
+    if scale == 0xFF or (exponent == top and form is E5M2 and mantissa) or code & 0x7F == 0x7F:
+        return float("nan")
+    if exponent == top and form is E5M2:
+        return sign * inf
+    units = mantissa + (1 << form.mantissa_bits if exponent else 0)
+    power = max(exponent, 1) - form.bias - form.mantissa_bits + max(scale, form.least_scale) - 127
+    return sign * units * Fraction(2) ** power
+
+
+def stored(form, values, chances):
+    """Codes and scale of a group, by exact arithmetic over all codes that there are."""
+    finite = [abs(Fraction(v)) for v in values if isfinite(v)]
+    largest = {E4M3: Fraction(448), E5M2: Fraction(57344)}[form]
+    scale = form.least_scale
+    while max(finite, default=0) > largest * Fraction(2) ** (scale - 127):
+        scale += 1
+    codes = []
+    grid = [exact(form, code, scale) for code in range(0x80)]
+    for value, chance in zip(values, chances, strict=True):
+        sign = 0x80 if np.signbit(value) else 0
+        if isnan(value) or (isinf(value) and form is E4M3):
+            codes.append(0x7F)
+        elif isinf(value):
+            codes.append(0x7C | sign)
+        else:
+            below = max(code for code, number in enumerate(grid) if number <= abs(Fraction(value)))
+            unit = grid[below + 1] - grid[below] if isfinite(grid[below + 1]) else None
+            part = (abs(Fraction(value)) - grid[below]) / unit if unit else Fraction(0)
+            if chance is None:
+                up = part > Fraction(1, 2) or (part == Fraction(1, 2) and below % 2 == 1)
+            else:
+                up = floor(part * (1 << 16) + Fraction(1, 2)) + chance >= 1 << 16
+            code = below + up
+            codes.append((1 if code == 0 and value and form is E5M2 else code) | sign)
+    return codes, scale
+
+
+@SCALED_FORMATS
+@pytest.mark.parametrize("is_random", [False, True])
+def test_scaled_numbers_are_those_of_exact_arithmetic(form, is_random, random):
+    groups = any_groups(random, 24)
+    chance = random.integers(0, 1 << 16, groups.shape, np.uint32) if is_random else None
+    codes, shared = scaled_bits(form, groups, chance)
+    for number, group in enumerate(groups.tolist()):
+        chances = [None] * SCALE_GROUP if chance is None else chance[number].tolist()
+        assert (codes[number].tolist(), shared[number, 0]) == stored(form, group, chances), number
+
+
+@SCALED_FORMATS
+def test_every_code_with_every_scale_is_loaded_exactly(form):
+    codes = np.tile(np.arange(256, dtype=np.uint8), (256, 1))
+    shared = np.repeat(np.arange(256, dtype=np.uint8)[:, np.newaxis], 256 // SCALE_GROUP, axis=1)
+    loaded_numbers = from_scaled(form, codes, shared)
+    for scale in (
+        0,
+        form.least_scale - 1,
+        form.least_scale,
+        form.least_scale + 1,
+        127,
+        247,
+        248,
+        253,
+        254,
+        255,
+    ):
+        for code, number in enumerate(loaded_numbers[scale].tolist()):
+            expected = exact(form, code, scale)
+            if isinstance(expected, Fraction):
+                past = abs(expected) >= Fraction(2) ** 128
+                expected = float(expected) if not past else inf if expected > 0 else -inf
+                assert np.signbit(number) == (code >= 0x80), "also of zeros"
+            assert number == expected or (isnan(number) and isnan(expected)), (scale, code)
+    nan = np.isnan(loaded_numbers)
+    assert (loaded_numbers.view(np.uint32)[nan] == 0x7FC00000).all()
+    # A unit of the smallest numbers is the least normal number of binary32: no subnormal is loaded.
+    assert not ((np.abs(loaded_numbers) > 0) & (np.abs(loaded_numbers) < np.float32(2.0**-126))).any()
+
+
+@SCALED_FORMATS
+def test_what_was_loaded_is_stored_as_the_same_number(form, random):
+    """By both roundings, whatever the random bits are: a step that changes nothing keeps every number."""
+    groups = any_groups(random, 2000)
+    once = from_scaled(form, *scaled_bits(form, groups))
+    once = np.where(np.isinf(once) & (form is E4M3), 0, once).astype(np.float32)
+    for chance in (None, random.integers(0, 1 << 16, groups.shape, np.uint32)):
+        again = from_scaled(form, *scaled_bits(form, once, chance))
+        assert np.array_equal(again.view(np.uint32), once.view(np.uint32))
+
+
+SCALED_SPECIAL = [
+    # a number beside 1.0, its codes in E4M3 and E5M2 to nearest
+    (0x00000000, 0x00, 0x00),
+    (0x80000000, 0x80, 0x80),
+    (0x7F800000, 0x7F, 0x7C),  # E4M3 has no infinity
+    (0xFF800000, 0x7F, 0xFC),
+    (0x7FC00000, 0x7F, 0x7F),
+    (0xFFC12345, 0x7F, 0x7F),
+    (0x00000001, 0x00, 0x01),  # v is never stored as zero unless it is
+    (0x80000001, 0x80, 0x81),
+    (0x3F800000, 0x78, 0x78),  # 1.0 itself: 256 and 32,768 of the scale
+    (0x3FE00000, 0x7E, 0x7B),  # 1.75: the largest of both
+    (0x3FE00001, 0x76, 0x77),  # past it the scale is the next one, in which that is half as much
+]
+
+
+@pytest.mark.parametrize(("bits", "of_m", "of_v"), SCALED_SPECIAL)
+def test_special_values_in_a_group(bits, of_m, of_v):
+    group = np.ones(SCALE_GROUP, np.float32)
+    group[7] = float_of(bits)[0]
+    for form, code in ((E4M3, of_m), (E5M2, of_v)):
+        codes, shared = scaled_bits(form, group)
+        assert codes[7] == code
+        up = bits == 0x3FE00001
+        assert shared.tolist() == [127 - form.largest_exponent + up]
+        assert set(np.delete(codes, 7)) == {(0x78 if not up else 0x70 if form is E4M3 else 0x74)}
+
+
+@SCALED_FORMATS
+def test_a_scale_has_ends_and_never_overflows(form):
+    """Zeros, subnormals, and infinities and NaN alone have the least; the largest numbers have 247 or 240."""
+    largest = float_of(0x7F7FFFFF)[0]
+    for value in (0.0, float_of(1)[0], inf, float("nan")):
+        assert scales(form, np.full(SCALE_GROUP, value, np.float32)).tolist() == [form.least_scale]
+    assert scales(form, np.full(SCALE_GROUP, largest)).tolist() == [255 - form.largest_exponent]
+    codes, shared = scaled_bits(form, np.full(SCALE_GROUP, largest))
+    assert np.isinf(from_scaled(form, codes, shared)).all(), "as of BF16: rounded to 2^128"
+
+
+@SCALED_FORMATS
+def test_scaled_rounding_is_unbiased(form, random):
+    """Each of 31 numbers is rounded 65,536 times; the mean is the number within 5 standard deviations.
+
+    Power: a probability of rounding up that is off by 0.02 is found in every number (10 deviations).
+    """
+    chance = random_halves(tiles(random, 64, 1024).reshape(-1), 1)
+    parts = random.random(SCALE_GROUP - 1)
+    unit = 2.0**-form.mantissa_bits
+    group = np.float32([1.0, *(1.0 + unit * parts)])
+    repeated = np.broadcast_to(group, (chance.size, SCALE_GROUP))
+    random_of = np.broadcast_to(chance[:, np.newaxis], repeated.shape)
+    values = from_scaled(form, *scaled_bits(form, repeated, random_of))
+    up = (values[:, 1:] > 1).mean(axis=0)
+    assert set(np.unique(values)) == {1.0, 1.0 + unit}
+    deviation = np.sqrt(parts * (1 - parts) / chance.size)
+    assert (np.abs(up - parts) <= SIGMAS * np.maximum(deviation, 1 / chance.size) + 2.0**-17).all()
+
+
+def test_small_numbers_are_unbiased_down_to_a_unit_of_the_smallest(random):
+    """m by chance 0 or a unit; v a unit at least, and unbiased above."""
+    chance = np.broadcast_to(np.arange(1 << 16, dtype=np.uint32)[:, np.newaxis], (1 << 16, SCALE_GROUP))
+    for form in (E4M3, E5M2):
+        unit = 2.0 ** (1 - form.bias - form.mantissa_bits - form.largest_exponent)
+        quarters = np.arange(SCALE_GROUP - 1) / 4
+        group = np.float32([1.0, *(unit * quarters)])
+        values = from_scaled(form, *scaled_bits(form, np.broadcast_to(group, chance.shape), chance))
+        means = values[:, 1:].astype(np.float64).mean(axis=0) / unit
+        expected = np.where((quarters > 0) & (quarters < 1) & form.keeps_least, 1, quarters)
+        assert np.array_equal(means, expected)

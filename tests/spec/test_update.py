@@ -60,6 +60,12 @@ NARROW_TILES = [
     ("behemoth", OptimizerCode.ADAMW, FULL, HALF, 4096, 4, 2, (0, 16384, 24576)),
     ("behemoth", OptimizerCode.ADAMW, HALF, HALF, 5460, 6, 3, (0, 10920, 21840)),
     ("optimstore", OptimizerCode.ADAM, HALF, HALF, 10922, 3, 2, (0, 21844, 43688)),
+    ("tiny", OptimizerCode.ADAM, HALF, EIGHT, 224, 2, 1, (0, 448, 672)),
+    ("tiny", OptimizerCode.MOMENTUM, HALF, EIGHT, 320, None, 2, (0, 640)),
+    ("tiny", OptimizerCode.LION, FULL, EIGHT, 192, 2, 1, (0, 768)),
+    ("small", OptimizerCode.ADAMW, HALF, EIGHT, 4032, 4, 2, (0, 8064, 12096)),
+    ("behemoth", OptimizerCode.ADAMW, HALF, EIGHT, 8064, 8, 4, (0, 16128, 24192)),
+    ("optimstore", OptimizerCode.ADAM, HALF, EIGHT, 16128, 4, 2, (0, 32256, 48384)),
 ]
 
 
@@ -76,9 +82,38 @@ def test_narrow_tiles(name, code, weight, moments, parameters, wide, narrow, fir
         tile = Tile.of(geometry, code, gradient, CopyFormat.BF16, formats)
         assert (tile.parameters, tile.gradient_pages) == (parameters, pages)
         assert tuple(tile.array_bytes(number).start for number in range(tile.arrays)) == first
-        assert (
-            geometry.page_set_bytes - 12 < tile.array_bytes(tile.arrays - 1).stop <= geometry.page_set_bytes
-        )
+        scales = 2 * 4 * -(-parameters // 128) if moments is EIGHT else 0
+        used = tile.array_bytes(tile.arrays - 1).stop + scales
+        assert geometry.page_set_bytes - tile.state_bytes * tile.multiple - 8 < used
+        assert tile.first_bytes(parameters)[-1] <= used <= geometry.page_set_bytes
+
+
+def test_scales_lie_behind_all_arrays():
+    """Those of m, then those of v, each from a word on: 224 parameters have 7 scales in 8 bytes."""
+    tile = Tile.of(PRESETS["tiny"].geometry, OptimizerCode.ADAM, BF16, BF16, StateFormats(HALF, EIGHT))
+    assert (tile.scale_bytes(1), tile.scale_bytes(2)) == (range(896, 903), range(904, 911))
+    assert tile.state_bytes == 4.0625
+    # w fills 448 of the 512 bytes of plane 0, m lies on both.
+    assert tile.numbers_on(0, 0) == (range(224), range(0))
+    assert tile.numbers_on(1, 0) == (range(64), range(0))
+    assert tile.numbers_on(1, 1) == (range(64, 224), range(224))
+    assert tile.numbers_on(2, 1) == (range(224), range(224))
+
+
+def test_fp8_is_for_moments():
+    geometry = PRESETS["tiny"].geometry
+    with pytest.raises(ConfigError, match=r"formats.weight is 'FP8'; expected FP32 or BF16$"):
+        StateFormats(EIGHT)
+    code = OptimizerCode.ADAMW_SCHEDULE_FREE
+    with pytest.raises(
+        ConfigError, match=r"'FP8'; expected FP32 or BF16 for ADAMW_SCHEDULE_FREE, whose M is"
+    ):
+        Tile.of(geometry, code, BF16, BF16, StateFormats(moments=EIGHT))
+    PRESETS["tiny"].require_formats(StateFormats(HALF, HALF))
+    with pytest.raises(
+        ConfigError, match=r"'FP8'; expected FP32 or BF16 on 'tiny', or fp8_state = true in its"
+    ):
+        PRESETS["tiny"].require_formats(StateFormats(HALF, EIGHT))
 
 
 def test_copies_of_narrow_weights():

@@ -197,6 +197,7 @@ def _recovery() -> Iterator[tuple[str, str, str]]:
     yield "RECORD_FIRST_PIN", str(FIRST_PIN), "bit of the stream with NSID 1 in the flags; the others follow"
     yield "RECORD_MOMENTS", str(MOMENTS), ""
     yield "ROUNDING_KEY_BITS", str(state_format.KEY_BITS), "of stochastic rounding"
+    yield "SCALE_GROUP", str(state_format.SCALE_GROUP), "numbers of FP8 with the same scale"
 
 
 def _marks() -> Iterator[tuple[str, str, str]]:

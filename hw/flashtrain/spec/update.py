@@ -186,8 +186,9 @@ class UpdateHeader:
     weight_format = BitField(24, 4)  # StateFormat of w
     moment_format = BitField(28, 3)  # StateFormat of m and v
     rounding = BitField(31, 1)  # Rounding of what is stored in 16 or 8 bits
-    parameters = BitField(32, 32)  # of a tile; more than fit count as all that fit; not counted is what is
-    # left of the last pair with an array of 16 bits, and of the last 32 with moments in FP8
+    parameters = BitField(
+        32, 32
+    )  # of a tile; more than fit count as all that fit; parts of a `multiple` do not
     rounding_key = BitField(64, KEY_BITS)  # of stochastic rounding
     first_zone = BitField(112, 12)  # of the stream; the place of a tile counts its zone from there
     constants = tuple(BitField(32 * (4 + number), 32) for number in range(CONSTANT_WORDS))  # binary32

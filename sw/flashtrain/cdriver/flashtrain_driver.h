@@ -96,6 +96,7 @@ struct ft_config {
     uint32_t state_polls;   /* polls until an enable, a disable or the erases of a format count as stuck */
     bool corrects_errors;   /* the device has a code (`code_strength` of its configuration is not 0) */
     bool randomizes;        /* the device has a randomizer (`randomizer` of its configuration) */
+    bool keeps_fp8;         /* its dies may keep moments in FP8 (`fp8_state` of its configuration) */
 };
 
 /* Properties of the device. */

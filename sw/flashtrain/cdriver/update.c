@@ -3,7 +3,16 @@
 
 static unsigned bytes_of_format(uint8_t format) { return format == FLASHTRAIN_GRADIENT_FORMAT_FP32 ? 4 : 2; }
 
-static unsigned bytes_of_state(uint8_t format) { return format == FLASHTRAIN_STATE_FORMAT_FP32 ? 4 : 2; }
+/* Bytes of the numbers of an array. */
+static uint32_t bytes_of_array(uint8_t format, uint32_t numbers) {
+    return numbers * (format == FLASHTRAIN_STATE_FORMAT_FP32 ? 4 : format == FLASHTRAIN_STATE_FORMAT_BF16 ? 2 : 1);
+}
+
+/* Bytes of the scales of an array, which fill words. */
+static uint32_t bytes_of_scales(uint8_t format, uint32_t numbers) {
+    const uint32_t scales = numbers / FLASHTRAIN_SCALE_GROUP;
+    return format == FLASHTRAIN_STATE_FORMAT_FP8 ? (scales + 3) / 4 * 4 : 0;
+}
 
 static uint16_t pages_of(const struct ft_device* device, uint32_t bytes) {
     return (uint16_t)((bytes + device->info.page_bytes - 1) / device->info.page_bytes);
@@ -15,18 +24,26 @@ enum ft_error ft_tile_of(const struct ft_device* device, const struct ft_step* s
         step->gradient_format > FLASHTRAIN_GRADIENT_FORMAT_BF16 ||
         step->copy_format > FLASHTRAIN_COPY_FORMAT_BF16 ||
         step->weight_format > FLASHTRAIN_STATE_FORMAT_BF16 ||
-        step->moment_format > FLASHTRAIN_STATE_FORMAT_BF16 || step->rounding > FLASHTRAIN_ROUNDING_STOCHASTIC ||
+        step->moment_format > FLASHTRAIN_STATE_FORMAT_FP8 || step->rounding > FLASHTRAIN_ROUNDING_STOCHASTIC ||
         step->rounding_key >> FLASHTRAIN_ROUNDING_KEY_BITS)
         return FT_ERR_ARGUMENT;
-    const bool narrow_weights = step->weight_format == FLASHTRAIN_STATE_FORMAT_BF16;
-    if (narrow_weights && step->copy_format == FLASHTRAIN_COPY_FORMAT_FP16) return FT_ERR_ARGUMENT;
     const unsigned moments = arrays[step->code] - 1u;
+    const bool narrow_weights = step->weight_format == FLASHTRAIN_STATE_FORMAT_BF16;
+    const bool scaled = step->moment_format == FLASHTRAIN_STATE_FORMAT_FP8;
+    if (narrow_weights && step->copy_format == FLASHTRAIN_COPY_FORMAT_FP16) return FT_ERR_ARGUMENT;
+    /* The M of schedule-free AdamW is weights. */
+    if (scaled && (!device->config.keeps_fp8 || step->code == FLASHTRAIN_OPTIMIZER_ADAMW_SCHEDULE_FREE))
+        return FT_ERR_ARGUMENT;
     const uint32_t bytes = device->info.planes * device->info.page_bytes;
-    tile->parameters =
-        bytes / (bytes_of_state(step->weight_format) + moments * bytes_of_state(step->moment_format));
-    /* A word has two numbers of 16 bits. */
-    if (narrow_weights || (moments && step->moment_format == FLASHTRAIN_STATE_FORMAT_BF16))
-        tile->parameters &= ~1u;
+    /* A word has two numbers of 16 bits, a scale is of several numbers. */
+    uint32_t multiple = narrow_weights ? 2 : 1;
+    if (moments && scaled) multiple = FLASHTRAIN_SCALE_GROUP;
+    if (moments && step->moment_format == FLASHTRAIN_STATE_FORMAT_BF16) multiple = 2;
+    const uint32_t each =
+        bytes_of_array(step->weight_format, 1) + moments * bytes_of_array(step->moment_format, 1);
+    tile->parameters = bytes / each / multiple * multiple;
+    while (tile->parameters * each + moments * bytes_of_scales(step->moment_format, tile->parameters) > bytes)
+        tile->parameters -= multiple;
     tile->gradient_pages = pages_of(device, tile->parameters * bytes_of_format(step->gradient_format));
     if (tile->gradient_pages > device->info.planes) return FT_ERR_ARGUMENT;
     tile->copy_pages = 0;
