@@ -7,22 +7,29 @@ the steps since the column before. state_formats.txt has the output.
 """
 
 from argparse import ArgumentParser
+from dataclasses import replace
 
 import torch
 from gpt import Transformer, batches, loss_of, samples
 
 from flashtrain.cli.command import at_least_one
 from flashtrain.host import open_device
+from flashtrain.spec import preset
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import AdamW, Rounding
 
-HALF, STOCHASTIC = torch.bfloat16, Rounding.STOCHASTIC
+DEVICE = replace(preset("small"), name="small_fp8", fp8_state=True)
+HALF, EIGHT, STOCHASTIC = torch.bfloat16, torch.float8_e4m3fn, Rounding.STOCHASTIC
 ROWS = {
     "w32_s32": {},
     "w32_s16 nearest": {"state_dtype": HALF},
     "w32_s16 stochastic": {"state_dtype": HALF, "rounding": STOCHASTIC},
     "w16_s16 nearest": {"weight_dtype": HALF, "state_dtype": HALF},
     "w16_s16 stochastic": {"weight_dtype": HALF, "state_dtype": HALF, "rounding": STOCHASTIC},
+    "w32_s8 nearest": {"state_dtype": EIGHT},
+    "w32_s8 stochastic": {"state_dtype": EIGHT, "rounding": STOCHASTIC},
+    "w16_s8 nearest": {"weight_dtype": HALF, "state_dtype": EIGHT},
+    "w16_s8 stochastic": {"weight_dtype": HALF, "state_dtype": EIGHT, "rounding": STOCHASTIC},
 }
 COLUMNS = 8
 
@@ -31,7 +38,7 @@ def losses(data: torch.Tensor, steps: int, seed: int, options: dict) -> torch.Te
     """The loss of each step."""
     torch.manual_seed(seed)
     model, found = Transformer(int(data.max()) + 1), []
-    with open_device("small", node=UPDATE_NODE) as device:
+    with open_device(DEVICE, node=UPDATE_NODE) as device:
         optimizer = AdamW(model.parameters(), lr=1e-3, device=device, seed=seed, **options)
         for batch in batches(data, steps):
             loss = loss_of(model, batch)

@@ -84,6 +84,7 @@ def test_state_formats():
         [8, pytest.approx(32 * 8192 / 130), "arrays"],
         [6, pytest.approx(32 * 10922 / 130), "arrays"],
     ]
+    assert step["w16_s8"][:3] == [4.0625, pytest.approx(32 * 16128 / 130), "arrays"]
     muon = 1 / (1 / min(9.6e9 / 4, 32 * 16384 / 130e-6) + 130e-6 / (32 * 16384))
     assert step["muon"][:3] == [8, pytest.approx(muon / 1e6), "buses and arrays"]
     # 4 planes, 3 V, 10 mA: 15.6 uJ of a tile; 4.5 pJ a bit of 4 or 2 bytes.
@@ -98,5 +99,5 @@ def test_state_formats():
         assert rates[2] == pytest.approx(2 * rates[1])
         assert rates[8] < 1.9 * rates[4]
     passes = [seconds - of_step for seconds, of_step, *_ in iteration.values()]
-    assert passes == [pytest.approx(passes[0])] * 4
+    assert passes == [pytest.approx(passes[0])] * 5
     assert iteration["w16_s16"][2] == pytest.approx(2 * iteration["w32_s32"][2], rel=1e-3)

@@ -1,6 +1,7 @@
 """The kernels in C++ give what the NumPy of `flashtrain.numerics` gives, bit for bit."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -174,3 +175,46 @@ def test_tiles(code, copy, gradient, formats, rounding, random):
         assert statistics[name].tobytes() == before[name].tobytes(), name
     untouched = np.setdiff1d(np.arange(5), tiles)
     assert np.array_equal(new[untouched], state[untouched])
+
+
+def random_state(random, tile):
+    """The bytes of a tile's page set: numbers of training runs among any bits, with scales of every size."""
+    words = any_floats(random, tile.words).view(np.uint8).copy()
+    for number in range(1, tile.arrays):
+        scales = tile.scale_bytes(number)
+        words[scales.start : scales.stop] = random.integers(0, 256, len(scales))
+    return words
+
+
+@pytest.mark.parametrize("rounding", Rounding, ids=lambda one: one.name)
+@pytest.mark.parametrize("weight", [StateFormat.FP32, StateFormat.BF16], ids=["w32", "w16"])
+def test_millions_of_parameters_with_moments_in_fp8(weight, rounding, random, request):
+    """Tiles of AdamW and momentum in turn; with `--long N` so many parameters."""
+    left = max(4_000, request.config.getoption("--long"))
+    geometry, formats = replace(PRESETS["tiny"].geometry, planes=16), StateFormats(weight, StateFormat.FP8)
+    for code in cycle((OptimizerCode.ADAMW, OptimizerCode.MOMENTUM)):
+        tile = Tile.of(geometry, code, GradientFormat.BF16, CopyFormat.NONE, formats)
+        n = tile.parameters
+        constants = Constants(code, tuple(any_floats(random, len(PROGRAMS[code].constants))))
+        state = random_state(random, tile)
+        g = random.integers(0, 1 << 16, n).astype(np.uint16)
+        new, sent = state.copy(), np.zeros(16 * PAGE_BYTES, np.uint8)
+        sent[: g.nbytes] = g.view(np.uint8)
+        pages = [TilePages(each.reshape(1, 16, 1, PAGE_BYTES)) for each in (new, sent)]
+        how = StepRounding(rounding, int(random.integers(1 << 48)))
+        place = int(random.integers(1 << 21)) << 12
+        entries = np.zeros(1, TILE)
+        entries["place"] = place
+        TileStep(constants, tile, n, how).run(entries, *pages, 0, np.zeros(1, STATISTICS))
+        old = tile_arrays(tile, state, n)
+        after = update(constants, gradient_values(g), *old, copy=CopyFormat.NONE)
+        results = [array for array in (after.w, after.m, after.v) if array is not None]
+        bits = random_bits(how.key, np.uint64(place), n)
+        is_random = rounding is Rounding.STOCHASTIC
+        put_tile_arrays(
+            tile, state, results, [random_halves(bits, k) if is_random else None for k in range(len(results))]
+        )
+        assert np.array_equal(new, state)
+        left -= n
+        if left <= 0:
+            return

@@ -7,7 +7,7 @@ import pytest
 from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.update import UpdateRun
 from flashtrain.perf.update_bounds import Bound, elsewhere, on_dies
-from flashtrain.perf.update_case import ADAM_W16_S16, ADAM_W32_S16, Case
+from flashtrain.perf.update_case import ADAM_W16_S8, ADAM_W16_S16, ADAM_W32_S16, Case
 from flashtrain.perf.update_comparison import Comparison
 from flashtrain.perf.update_elsewhere import ElsewhereRun
 from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink
@@ -45,9 +45,12 @@ def test_on_the_dies(case, rate, part):
         ("behemoth", 5, ADAM_W16_S16, 128 * 600e6 / 20, "update units"),
         ("behemoth", 3, ADAM_W16_S16, 128 * 600e6 / 12, "update units"),
         ("behemoth", 2, ADAM_W16_S16, 128 * 5460 / 103e-6, "arrays"),
+        # A tile has 8,064 parameters of 4 bytes and two scales for 32 of them.
+        ("optimstore", 2, ADAM_W16_S8, 32 * 16128 / 130e-6, "arrays"),
+        ("behemoth", 2, ADAM_W16_S8, 128 * 600e6 / 8, "update units"),
     ],
 )
-def test_state_of_16_bits(name, interval, case, rate, part):
+def test_narrow_state(name, interval, case, rate, part):
     config = replace(preset(name), update_interval=interval)
     assert on_dies(config, case.tile(config)) == (pytest.approx(rate), part)
 

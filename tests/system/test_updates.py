@@ -1,5 +1,7 @@
 """Optimizer state on the dies: bit for bit what the reference optimizers compute, step by step."""
 
+from dataclasses import replace
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -159,14 +161,18 @@ STORED = {
 
 @pytest.mark.parametrize(("optimizer", "formats", "rounding"), STORED.values(), ids=STORED)
 def test_state_formats_as_the_reference(update_device, optimizer, formats, rounding, seed):
+    as_the_reference(update_device, optimizer, formats, rounding, seed)
+
+
+def as_the_reference(device, optimizer, formats, rounding, seed):
     """Two groups, of which the second has rows of its own; a step that is skipped has the same bits again."""
-    random, g = np.random.default_rng(seed), update_device.config.geometry
+    random, g = np.random.default_rng(seed), device.config.geometry
     kind = {"geometry": g, "formats": formats, "rounding": rounding, "seed": seed}
     first = Reference(optimizer, [(17, 30), (), (333,)], random, BF16, CopyFormat.BF16, **kind)
     rows = first.group.layout(g).rows
     second = Reference(optimizer, [(5,)], random, BF16, number=1, first_row=rows, **kind)
     references = [first, second]
-    state = start(update_device, references)
+    state = start(device, references)
     check(state, references)
     for t in (1, 2, 3):
         gradients = [reference.gradients() for reference in references]
@@ -184,9 +190,49 @@ def test_state_formats_as_the_reference(update_device, optimizer, formats, round
         if t == 1:
             state.pin()  # so that the third generation is in a third stream, with the same bits
     assert state.nbytes == sum(
-        reference.group.layout(g).tile.state_bytes * sum(w.size for w in reference.w)
+        ceil(reference.group.layout(g).tile.state_bytes * sum(w.size for w in reference.w))
         for reference in references
     )
+
+
+SCALED = {
+    "w16_s8": (AdamW(0.01), StateFormats(HALF, EIGHT), STOCHASTIC),
+    "w32_s8-nearest": (Adam(0.01), StateFormats(FULL, EIGHT), NEAREST),
+    "w16_s8-momentum": (Nesterov(0.1, 0.8), StateFormats(HALF, EIGHT), STOCHASTIC),
+}
+
+
+@pytest.fixture(params=["functional", "model"])
+def scaled_device(request):
+    """A device of each Link that has FP8, with streams for optimizer state."""
+    with open_device(replace(preset("tiny"), fp8_state=True), request.param, node=UPDATE_NODE) as device:
+        yield device
+
+
+@pytest.mark.parametrize(("optimizer", "formats", "rounding"), SCALED.values(), ids=SCALED)
+def test_moments_in_fp8_as_the_reference(scaled_device, optimizer, formats, rounding, seed):
+    as_the_reference(scaled_device, optimizer, formats, rounding, seed)
+
+
+def test_statistics_are_right_when_a_store_overflows(scaled_device, seed):
+    """Gradients whose squares and means are infinite: v is, and m is NaN, which E4M3 has in its place."""
+    random, formats = np.random.default_rng(seed), StateFormats(HALF, EIGHT)
+    reference = Reference(AdamW(0.01), [(500,)], random, FP32, formats=formats)
+    state = start(scaled_device, [reference])
+    (gradients,) = reference.gradients()
+    gradients[:40] = np.float32(3e38)  # finite
+    gradients[40:80:2], gradients[100] = np.inf, np.nan
+    constants = reference.constants(1, unscale=4.0)
+    state.update([[gradients]], [constants])
+    found, expected = Totals.of(state.statistics[0]), statistics(gradients)
+    assert (found.nans, found.infinities, found.overflow) == (expected.nans, expected.infinities, True)
+    assert found.largest == np.inf
+    reference.step([gradients], 1, unscale=4.0)
+    state.commit()
+    check(state, [reference])
+    m, v = (state.read(array)[0][0] for array in (Input.M, Input.V))
+    assert np.isinf(v[:40]).all() and np.isnan(m[:40]).all()
+    assert np.isnan(v[100]) and np.isfinite(m[200:]).all() and np.isfinite(v[200:]).all()
 
 
 def test_reads_beside_steps(update_device, seed):

@@ -17,11 +17,11 @@ network with halves of 24 bits: `ROUNDS` times
 48, with constants in the place of its keys (R. Beaulieu and others, SIMON and SPECK, DAC 2015). A round takes
 a logic function of five inputs for each of 24 bits, and no multiplier.
 
-FP8 is for moments. `SCALE_GROUP` successive numbers share a scale, a power of two with a byte of its own, as
-in OCP Microscaling Formats (MX) 1.0: E8M0, 2^(S - 127); S = 255 makes all of its numbers NaN. m is E4M3. v is
-E5M2 (`SCALED`), whose range is that of the squares of E4M3's numbers. P. Micikevicius and others, FP8 Formats
-for Deep Learning (2022), have both. M. Fishman and others, Scaling FP8 Training to Trillion-Token LLMs
-(2024), have these for m and v.
+FP8 is for moments. `SCALE_GROUP` successive numbers share a scale, as in OCP Microscaling Formats (MX) 1.0:
+E8M0, 2^(S - 127) in a byte S of its own; S = 255 makes all of its numbers NaN. m is E4M3. v is E5M2
+(`SCALED`), whose range is that of the squares of E4M3's numbers. P. Micikevicius and others, FP8 Formats for
+Deep Learning (2022), have both. M. Fishman and others, Scaling FP8 Training to Trillion-Token LLMs (2024),
+have these for m and v.
 
 - The scale is the least with which no magnitude of its group overflows, infinities and NaN left out, and no
   less than `least_scale`. A loaded S below is taken as that. So a unit of the smallest numbers is 2^-126, and

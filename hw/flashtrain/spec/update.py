@@ -3,9 +3,9 @@
 A *tile* is the state of some parameters on one page set of one die. It holds w of all, then m, then v, as far
 as the optimizer has them: numbers in the order of plane and byte, each array in its format
 (`spec.state_format`). A tile with an array of 16 bits has an even number of parameters, and one with moments
-in FP8 a multiple of 32. Their scales follow behind the arrays: those of m, then those of v, a byte each, from
-the beginning of a word on, with zeros up to the next word. So all planes are programmed with state, and
-nothing of a parameter lies on another die. Words of a page set past its parameters' state stay as they are.
+in FP8 a multiple of 32. Scales, a byte each, lie behind the arrays: those of m, then those of v. Both begin
+with a word, and zeros fill the last one. So all planes are programmed with state, and nothing of a parameter
+lies on another die. Words of a page set past its parameters' state stay as they are.
 
 A copy is of the weight as it is stored. With weights in BF16 there are copies in BF16, or none. Gradients of
 a tile take at most as many pages as a die has planes.

@@ -1,4 +1,4 @@
-"""Optimizer state in 32 and 16 bits, and Muon, on OptimStore's device: rate, energy, iteration and life."""
+"""Optimizer state in 32, 16 and 8 bits, and Muon, on OptimStore's device: rate, energy, iteration, life."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,14 @@ from flashtrain.figures.optimstore_ways import GRADIENT, Ways
 from flashtrain.figures.parts import Chart, Comparison, Content, Series, Table, Values
 from flashtrain.perf.energy import energy
 from flashtrain.perf.update_bounds import Bound, limits_on_dies, on_dies
-from flashtrain.perf.update_case import ADAM_W16_S16, ADAM_W32_S16, ADAM_W32_S32, MUON, Case
+from flashtrain.perf.update_case import ADAM_W16_S8, ADAM_W16_S16, ADAM_W32_S16, ADAM_W32_S32, MUON, Case
 from flashtrain.spec import FmsConfig
 
 ROWS = {
     "w32_s32": (ADAM_W32_S32,),
     "w32_s16": (ADAM_W32_S16,),
     "w16_s16": (ADAM_W16_S16,),
+    "w16_s8": (ADAM_W16_S8,),
     "muon": MUON,
 }
 """Commands of a step, by row: Adam with so many bits of w, and of m and v; and Muon in FP32."""
@@ -49,7 +50,7 @@ class Row:
         return 1 / sum(1 / bound.parameters_per_second for bound in self.bounds)
 
     @property
-    def state_bytes(self) -> int:
+    def state_bytes(self) -> float:
         """Bytes of a parameter that a step programs."""
         return sum(case.state_bytes for case in self.commands)
 

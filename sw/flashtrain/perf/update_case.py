@@ -38,9 +38,9 @@ class Case:
         return self.optimizer.code
 
     @property
-    def state_bytes(self) -> int:
+    def state_bytes(self) -> float:
         """Of a parameter: its weight, and what else the optimizer keeps."""
-        return sum(self.formats.of(number).bytes for number in range(len(PROGRAMS[self.code].outputs)))
+        return self.formats.bytes_of(len(PROGRAMS[self.code].outputs))
 
     @property
     def operations(self) -> int:
@@ -97,6 +97,7 @@ def _adam(weight: StateFormat, moments: StateFormat, rounding: Rounding) -> Case
 ADAM_W32_S32 = _adam(StateFormat.FP32, StateFormat.FP32, Rounding.NEAREST)
 ADAM_W32_S16 = _adam(StateFormat.FP32, StateFormat.BF16, Rounding.STOCHASTIC)
 ADAM_W16_S16 = _adam(StateFormat.BF16, StateFormat.BF16, Rounding.STOCHASTIC)
+ADAM_W16_S8 = _adam(StateFormat.BF16, StateFormat.FP8, Rounding.STOCHASTIC)
 """The digits are the bits of w, and of m and v."""
 
 MUON = (Case(MovingMean()), Case(SGDW(), GradientFormat.BF16))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +122,7 @@ class OptimizerState:
     @property
     def nbytes(self) -> int:
         """Bytes of weights and state, without padding."""
-        return sum(int(p.layout.tile.state_bytes * p.layout.parameters) for p in self._placed)
+        return sum(ceil(p.layout.tile.state_bytes * p.layout.parameters) for p in self._placed)
 
     @property
     def statistics(self) -> tuple[GroupStatistics, ...]:
