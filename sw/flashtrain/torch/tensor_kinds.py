@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
 
+from flashtrain.torch.accelerators import host_copy
 from flashtrain.torch.tensor_names import short_name
 
 
@@ -36,7 +37,7 @@ def detached_alias(tensor: torch.Tensor) -> torch.Tensor:
 
 def materialized(tensor: torch.Tensor) -> torch.Tensor:
     """The values as a contiguous tensor of the CPU whose storage holds them: the same one if it is such."""
-    host = tensor.detach().to("cpu").resolve_conj().resolve_neg()
+    host = host_copy(tensor).resolve_conj().resolve_neg()
     return (host.clone() if host._is_zerotensor() else host).contiguous()
 
 

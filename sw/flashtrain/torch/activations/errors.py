@@ -9,7 +9,7 @@ class ActivationError(FlashtrainError):
 
 
 class UnsupportedTensor(ActivationError, TypeError):
-    """A saved tensor has no strided data in the memory of the CPU."""
+    """A saved tensor has no strided data in the memory of the CPU or of an accelerator."""
 
 
 class ActivationChanged(ActivationError, RuntimeError):

@@ -6,6 +6,8 @@ from collections import OrderedDict
 import numpy as np
 import torch
 
+from flashtrain.torch.accelerators import host_copy, write_from_host
+
 from .live_bytes import LiveBytes
 from .saved_storage import Reading, SavedStorage
 from .store import ActivationStore
@@ -43,7 +45,8 @@ class ActivationMemory:
         """Write a new storage to the flash, and let others leave."""
         assert saved.encoding is not None
         # Not `numpy()`: it would forbid the owner to resize the storage.
-        self._store.append(saved.copy, np.from_dlpack(_bytes_of(storage)).view(np.uint8), saved.encoding)
+        content = np.from_dlpack(host_copy(_bytes_of(storage))).view(np.uint8)
+        self._store.append(saved.copy, content, saved.encoding)
         saved.memory = storage
         key = id(saved)
         self._needed[key] = weakref.ref(saved)
@@ -138,6 +141,10 @@ class ActivationMemory:
         assert saved.reading is not None
         storage, pending = saved.reading
         self._store.wait_read(saved.copy, pending)
+        if saved.device.type != "cpu":
+            host, storage = storage, torch.UntypedStorage(saved.nbytes, device=saved.device)
+            self.live.add(storage)
+            write_from_host(_bytes_of(storage), _bytes_of(host))
         saved.restore(storage)
         return storage
 
@@ -147,4 +154,4 @@ class ActivationMemory:
 
 
 def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
-    return torch.empty(0, dtype=torch.uint8).set_(storage)
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)

@@ -11,6 +11,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from flashtrain.host import Device
 from flashtrain.spec.errors import require
 from flashtrain.spec.streams import Codec
+from flashtrain.torch.accelerators import is_on_accelerator
 from flashtrain.torch.change_counter import ChangeCounter
 from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import detached_alias, obstacle
@@ -62,8 +63,9 @@ class OffloadActivations(saved_tensors_hooks):
     The hooks see what the thread saves that has entered the context. A module that another one calls is
     named in a warning and in the report. The backward pass may be in any thread.
 
-    :class:`UnsupportedTensor` for a saved tensor whose storage does not hold its values in the memory of the
-    CPU, unless `keep` covers it. Zeros of forward-mode differentiation have no bytes and stay as they are.
+    :class:`UnsupportedTensor` for a saved tensor whose storage does not hold its values, unless `keep` covers
+    it. So it is for one that is neither of the CPU nor of an accelerator. Zeros of forward-mode
+    differentiation have no bytes and stay as they are.
     :class:`ActivationChanged` in the backward pass for a tensor that was changed in place.
     """
 
@@ -146,7 +148,7 @@ class OffloadActivations(saved_tensors_hooks):
         if reason := obstacle(part) or _place(part):
             if not (is_kept or tensor._is_zerotensor()):
                 raise UnsupportedTensor(
-                    f"{label} {reason}; expected a strided one in the memory of the CPU, or `keep`"
+                    f"{label} {reason}; expected a strided one of the CPU or of an accelerator, or `keep`"
                 )
             return PackedTensor(
                 label, ChangeCounter(tensor, with_data=True), None, None, detached_alias(tensor)
@@ -320,5 +322,6 @@ def save_on_flash(device: Device, *, stream: str = "activations") -> OffloadActi
 
 
 def _place(tensor: torch.Tensor) -> str | None:
-    """Where the tensor lies, if that is not the memory of the CPU."""
-    return None if tensor.device.type == "cpu" else f"lies on device {str(tensor.device)!r}"
+    """Where the tensor lies, if that is not the memory of the CPU or of the accelerator."""
+    is_taken = tensor.device.type == "cpu" or is_on_accelerator(tensor)
+    return None if is_taken else f"lies on device {str(tensor.device)!r}"

@@ -72,6 +72,7 @@ class SavedStorage:
     Members
     -------
     number, name: in the order of first saving, from 0 in each forward pass; the name is `saved/<number>`.
+    nbytes, device: its size, and where it is in memory.
     label: the name, what it is, and its module, for messages.
     counter: of the changes of its data.
     encoding: how it is appended; None for one that stays in memory.
@@ -96,6 +97,7 @@ class SavedStorage:
         self.number = number
         self.label = label
         self.nbytes = storage.nbytes()
+        self.device = storage.device
         self.counter = counter
         self.encoding = encoding
         self.traffic = traffic

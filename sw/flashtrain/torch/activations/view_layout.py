@@ -22,6 +22,7 @@ class ViewLayout:
     negated: bool
     kind: type[torch.Tensor]
     distribution: Distribution | None
+    device: torch.device
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> "ViewLayout":
@@ -29,12 +30,14 @@ class ViewLayout:
         kind = torch.Tensor if isinstance(part, torch.nn.Parameter) else type(part)
         return cls(
             part.dtype, int(part.storage_offset()), part.size(), part.stride(),
-            part.is_conj(), part.is_neg(), kind, Distribution.of(tensor),
+            part.is_conj(), part.is_neg(), kind, Distribution.of(tensor), part.device,
         )  # fmt: skip
 
     def view(self, storage: torch.UntypedStorage) -> torch.Tensor:
         """A tensor of this layout on `storage`."""
-        tensor = torch.empty(0, dtype=self.dtype).set_(storage, self.offset, self.size, self.stride)
+        tensor = torch.empty(0, dtype=self.dtype, device=self.device).set_(
+            storage, self.offset, self.size, self.stride
+        )
         if self.conjugated:
             tensor = tensor.conj()
         if self.negated:
@@ -43,7 +46,9 @@ class ViewLayout:
 
     def empty(self) -> torch.Tensor:
         """A tensor of this layout without elements, on a storage of its own."""
-        return self._of_kind(torch.empty_strided(self.size, self.stride, dtype=self.dtype))
+        return self._of_kind(
+            torch.empty_strided(self.size, self.stride, dtype=self.dtype, device=self.device)
+        )
 
     def _of_kind(self, tensor: torch.Tensor) -> torch.Tensor:
         own = tensor if self.kind is torch.Tensor else tensor.as_subclass(self.kind)

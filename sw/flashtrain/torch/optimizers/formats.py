@@ -10,6 +10,7 @@ from torch import Tensor
 from flashtrain.numerics import gradient_values, gradients_in
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import StateFormat
+from flashtrain.torch.accelerators import write_from_host
 from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import materialized
 from flashtrain.training.arrays import Array, FloatArray
@@ -80,7 +81,7 @@ def gradient_of(gradient: Tensor, form: GradientFormat, negated: bool) -> Array:
 
 def set_weights(parameter: Tensor, weights: Array) -> None:
     """Write weights (float32, or 16-bit copies, BF16 as uint16) to the shard of a parameter in place."""
-    shard(parameter).detach().copy_(torch.from_numpy(gradient_values(weights)))
+    write_from_host(shard(parameter).detach(), torch.from_numpy(gradient_values(weights)))
 
 
 def checksum(parameter: Tensor) -> int:
