@@ -12,7 +12,7 @@ from flashtrain.cli.main import main
 from flashtrain.host import open_device
 from flashtrain.nvme.client.authentication import Offer
 from flashtrain.nvme.client.host import Host
-from flashtrain.nvme.target.settings import DEFAULT_NQN
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.nvme.wire.dhchap import make_secret
 from flashtrain.spec.streams import SERVE_NODE
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from flashtrain.host import Device, open_device
 from flashtrain.nvme.client.host import Host
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.nvme.target.server import Target
-from flashtrain.nvme.target.settings import DEFAULT_NQN, Settings
+from flashtrain.nvme.target.settings import Settings
 from flashtrain.spec import NodeTable
 from flashtrain.spec.nvme import ZoneDescriptor
 

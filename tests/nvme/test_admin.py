@@ -11,7 +11,7 @@ from flashtrain.nvme.client.fabrics import connect_command, fabrics
 from flashtrain.nvme.client.host import DEFAULT_HOST, Host
 from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
-from flashtrain.nvme.target.settings import DEFAULT_NQN, DISCOVERY_NQN
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN, DISCOVERY_NQN
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from flashtrain.nvme.wire.stream_note import HEADER_BYTES, PAGE, parse_note
 from tests.nvme.helpers import BLOCK, ZONE, served, serving
@@ -108,7 +108,7 @@ def test_health_has_the_wear_and_the_traffic():
 
 
 def test_worn_zones_are_a_warning():
-    from flashtrain.nvme.target import health
+    from flashtrain.nvme.subsystem import health
 
     with served() as target, target.host() as host:
         subsystem = target.target.subsystem

@@ -12,7 +12,7 @@ from flashtrain.nvme.client.fabrics import connect_command
 from flashtrain.nvme.client.host import DEFAULT_HOST, Host, data_command, read_command
 from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
-from flashtrain.nvme.target.settings import DEFAULT_NQN, DISCOVERY_NQN
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN, DISCOVERY_NQN
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.nvme.wire.digest import digest
 from flashtrain.nvme.wire.pdu import (

@@ -14,12 +14,13 @@ from flashtrain.nvme.client.fabrics import connect_command, fabrics
 from flashtrain.nvme.client.host import DEFAULT_HOST, Host, read_command
 from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import ProtocolError, ServeError
+from flashtrain.nvme.subsystem.notices import MOST_LINES, Notice, Notices
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.nvme.target.authentication import MOST_MESSAGE_BYTES
 from flashtrain.nvme.target.framing import MOST_UNSENT_BYTES
-from flashtrain.nvme.target.notices import MOST_LINES, Notice, Notices
 from flashtrain.nvme.target.queue import MOST_ENTERING_IN_ALL, Queue
 from flashtrain.nvme.target.server import Target
-from flashtrain.nvme.target.settings import DEFAULT_NQN, Settings
+from flashtrain.nvme.target.settings import Settings
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from flashtrain.nvme.wire.dhchap import SECURITY_PROTOCOL, Hash, Negotiation, make_secret, negotiate
 from flashtrain.nvme.wire.ffdhe import DhGroup

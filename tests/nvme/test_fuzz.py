@@ -2,7 +2,7 @@
 
 import pytest
 
-from flashtrain.nvme.target.settings import DEFAULT_NQN
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.stress.pdus import run
 from flashtrain.stress.pdus.run import BrokenTarget, fuzz
 from tests.nvme.helpers import BLOCK, served

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from flashtrain.host import Device
 from flashtrain.nvme.errors import ServeError
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.nvme.target.server import Target
-from flashtrain.nvme.target.settings import DEFAULT_NQN, DEFAULT_PORT, LOOPBACK, Settings
+from flashtrain.nvme.target.settings import DEFAULT_PORT, LOOPBACK, Settings
 from flashtrain.nvme.wire.dhchap import parse_secret
 from flashtrain.reading import read_text
 from flashtrain.reading.limits import MOST_SECRET_BYTES

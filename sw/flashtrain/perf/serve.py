@@ -14,8 +14,9 @@ from typing import NamedTuple
 from flashtrain.host import open_device
 from flashtrain.nvme.client.host import Host, data_command, read_command
 from flashtrain.nvme.client.queue import ClientQueue
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.nvme.target.process import TargetProcess, target_process
-from flashtrain.nvme.target.settings import DEFAULT_NQN, LOOPBACK, Settings
+from flashtrain.nvme.target.settings import LOOPBACK, Settings
 from flashtrain.spec import Opcode, preset
 from flashtrain.spec.streams import SERVE_NODE
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from random import Random
 
-from flashtrain.nvme.target.features import Feature
-from flashtrain.nvme.target.identify import STRUCTURE_BYTES, Structure
-from flashtrain.nvme.target.log_format import LogPage
+from flashtrain.nvme.subsystem.features import Feature
+from flashtrain.nvme.subsystem.identify import STRUCTURE_BYTES, Structure
+from flashtrain.nvme.subsystem.log_format import LogPage
+from flashtrain.nvme.subsystem.profile import FABRICS
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode, Entry
 
 from .shape import Shape
@@ -13,7 +14,7 @@ from .trial import Queue, Trial
 
 _OTHER_OPCODES = (0x03, 0x07, 0x0B, 0x0E, 0x12, 0x16, 0x1B, 0x50, 0x85, 0xC0, 0xFF)
 _FEATURES = (
-    *(one for one in Feature if one not in (Feature.KEEP_ALIVE, Feature.HOST_IDENTIFIER)),
+    *(one for one in FABRICS.features if one not in (Feature.KEEP_ALIVE, Feature.HOST_IDENTIFIER)),
     *3 * [Feature.TEMPERATURE_THRESHOLD],
     0x00,
     0x7D,

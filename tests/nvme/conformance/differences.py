@@ -4,9 +4,9 @@ A difference that no row explains fails the test, and so does a row that explain
 Debian 12, version 7.2; its source is hw/nvme/ctrl.c. Sections are those of `docs/nvme.md`.
 """
 
-from flashtrain.nvme.target.features import Feature
-from flashtrain.nvme.target.identify import Structure
-from flashtrain.nvme.target.log_format import LogPage
+from flashtrain.nvme.subsystem.features import Feature
+from flashtrain.nvme.subsystem.identify import Structure
+from flashtrain.nvme.subsystem.log_format import LogPage
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode
 from flashtrain.spec import Opcode, ZoneState
 

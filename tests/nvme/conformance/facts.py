@@ -6,9 +6,9 @@ Names of a controller, its serial number and its history are no such facts.
 import struct
 from collections.abc import Callable, Iterator
 
-from flashtrain.nvme.target.identify import Structure
-from flashtrain.nvme.target.io_commands import IO_OPCODES
-from flashtrain.nvme.target.log_format import LogPage
+from flashtrain.nvme.subsystem.identify import Structure
+from flashtrain.nvme.subsystem.io_commands import IO_OPCODES
+from flashtrain.nvme.subsystem.log_format import LogPage
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.spec import Opcode
 

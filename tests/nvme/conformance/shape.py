@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from flashtrain.host import Device
-from flashtrain.nvme.target.namespaces import transfer_exponent
+from flashtrain.nvme.subsystem.namespaces import transfer_exponent
 from flashtrain.qemu.nvme_controller import SLOT
 from flashtrain.spec import Access, FmsConfig, NodeTable, Persistency, Stream, preset
 from flashtrain.spec.streams import SERVE_NODE, Retention

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from flashtrain.nvme.client.fabrics import fabrics
 from flashtrain.nvme.client.host import Host
 from flashtrain.nvme.errors import CommandFailed
-from flashtrain.nvme.target.settings import DISCOVERY_NQN
+from flashtrain.nvme.subsystem.settings import DISCOVERY_NQN
 from flashtrain.nvme.wire.commands import Entry, FabricsType
 from tests.nvme.helpers import Served
 

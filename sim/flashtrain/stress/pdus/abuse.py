@@ -14,9 +14,10 @@ from flashtrain.host import LinkFactory, open_device
 from flashtrain.nvme.client.authentication import Offer
 from flashtrain.nvme.client.host import Host
 from flashtrain.nvme.errors import NvmeError
+from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.nvme.target.process import TargetProcess, target_process
 from flashtrain.nvme.target.server import Target
-from flashtrain.nvme.target.settings import DEFAULT_NQN, LOOPBACK, Settings
+from flashtrain.nvme.target.settings import LOOPBACK, Settings
 from flashtrain.nvme.wire.dhchap import make_secret
 from flashtrain.nvme.wire.ffdhe import DhGroup
 from flashtrain.spec import FlashtrainError, ZoneAction, preset

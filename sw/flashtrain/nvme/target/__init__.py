@@ -1,1 +1,1 @@
-"""The target: connections, controllers, admin commands, and I/O commands on a device."""
+"""The target: connections of NVMe over TCP, their framing, and the admission of hosts."""

@@ -1,12 +1,12 @@
 """Checks of a command before it starts: the state of its queue, the data that it moves, their descriptor."""
 
+from flashtrain.nvme.subsystem.controller import Controller
+from flashtrain.nvme.subsystem.io_commands import Refusal, Transfer
 from flashtrain.nvme.wire.commands import SGL_PSDT, AdminOpcode, Entry, FabricsType, SglType
 from flashtrain.nvme.wire.statuses import TargetStatus
 
 from .authentication import MOST_MESSAGE_BYTES
-from .controller import Controller
 from .fabrics import CONNECT_BYTES
-from .io_commands import Refusal, Transfer
 
 _TO_DEVICE: dict[int, int] = {
     FabricsType.CONNECT: CONNECT_BYTES,

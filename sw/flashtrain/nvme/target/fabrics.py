@@ -5,18 +5,20 @@ import struct
 from dataclasses import dataclass
 from typing import Protocol
 
+from flashtrain.nvme.subsystem.controller import Controller, Link, Property
+from flashtrain.nvme.subsystem.log_format import LEAST_ADMIN_ENTRIES
+from flashtrain.nvme.subsystem.notices import Notice
+from flashtrain.nvme.subsystem.profile import DISCOVERY, FABRICS
+from flashtrain.nvme.subsystem.reply import Reply
+from flashtrain.nvme.subsystem.settings import DISCOVERY_NQN
+from flashtrain.nvme.subsystem.subsystem import Subsystem
 from flashtrain.nvme.wire.commands import Entry, FabricsType
 from flashtrain.nvme.wire.dhchap import SECURITY_PROTOCOL
 from flashtrain.nvme.wire.nqn import is_nqn
 from flashtrain.nvme.wire.statuses import TargetStatus
 
 from .authentication import MOST_MESSAGE_BYTES, Authentication, Stage
-from .controller import Controller, Link, Property
-from .log_format import LEAST_ADMIN_ENTRIES
-from .notices import Notice
-from .reply import Reply
-from .settings import DISCOVERY_NQN
-from .subsystem import Subsystem
+from .settings import Settings
 
 CONNECT_BYTES = 1024
 DYNAMIC_CONTROLLER = 0xFFFF
@@ -92,13 +94,14 @@ class Fabrics:
     takes no controller and no queue until then, and the oldest one makes room for others.
     """
 
-    def __init__(self, subsystem: Subsystem) -> None:
+    def __init__(self, subsystem: Subsystem, settings: Settings) -> None:
         self._subsystem = subsystem
+        self.settings = settings
         self.open: set[ConnectingQueue] = set()
         self._entering: dict[ConnectingQueue, None] = {}  # the oldest first
 
     def opened(self, queue: ConnectingQueue) -> None:
-        settings = self._subsystem.settings
+        settings = self.settings
         self.open.add(queue)
         self._entering[queue] = None
         if len(self.open) > settings.connections or len(self._entering) > settings.entering:
@@ -178,7 +181,7 @@ class Fabrics:
             return False
         self._entering.pop(queue, None)
         queue.admit(connected)
-        if number == 0 and not controller.discovery:
+        if number == 0 and controller.profile is not DISCOVERY:
             line = f"host {controller.host}: controller {controller.number}"
             self._subsystem.notices.note(Notice.CONTROLLER, line)
         return True
@@ -197,14 +200,14 @@ class Fabrics:
         if request.record != 0:
             return Reply(TargetStatus.CONNECT_INCOMPATIBLE_FORMAT)
         least = 2 if request.queue else LEAST_ADMIN_ENTRIES
-        if not least <= request.entries <= self._subsystem.settings.entries:
+        if not least <= request.entries <= self.settings.entries:
             return _invalid(44)
         if request.attributes & _RESERVED_ATTRIBUTES:
             return _invalid(46)
         if not is_nqn(request.host):
             return _invalid(512, in_data=True)
         discovery = request.subsystem == DISCOVERY_NQN
-        if not discovery and request.subsystem != self._subsystem.settings.nqn:
+        if not discovery and request.subsystem != self.settings.nqn:
             return _invalid(256, in_data=True)
         if not self._allowed(request.host):
             self._subsystem.notices.note(Notice.NOT_ALLOWED, f"host {request.host}: not allowed")
@@ -214,7 +217,7 @@ class Fabrics:
         return self._connect_io(queue, request, discovery)
 
     def _allowed(self, host: str) -> bool:
-        hosts = self._subsystem.settings.hosts
+        hosts = self.settings.hosts
         return hosts is None or host in hosts
 
     def _connect_admin(self, queue: ConnectingQueue, request: _Request, discovery: bool) -> Reply | Connected:
@@ -223,7 +226,7 @@ class Fabrics:
         if self._full(request.host):
             return Reply(TargetStatus.CONNECT_CONTROLLER_BUSY)
         controller = self._subsystem.open_controller(
-            request.host, request.identifier, request.keep_alive, discovery
+            request.host, DISCOVERY if discovery else FABRICS, request.identifier, request.keep_alive
         )
         controller.local_address = queue.local_address
         return self._connected(queue, controller, request)
@@ -234,9 +237,9 @@ class Fabrics:
             return _invalid(16, in_data=True)
         if controller.host != request.host:
             return _invalid(512, in_data=True)
-        if controller.discovery != discovery:
+        if (controller.profile is DISCOVERY) != discovery:
             return _invalid(256, in_data=True)
-        if controller.discovery or request.queue > self._subsystem.settings.queues:
+        if discovery or request.queue > self.settings.queues:
             return _invalid(42)
         if not controller.enabled:
             return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
@@ -246,7 +249,7 @@ class Fabrics:
 
     def _connected(self, queue: ConnectingQueue, controller: Controller, request: _Request) -> Connected:
         exchange = None
-        if (key := self._subsystem.settings.key_of(request.host)) is not None:
+        if (key := self.settings.key_of(request.host)) is not None:
             exchange = Authentication(key, request.host, request.subsystem)
         flow_control = not request.attributes >> 2 & 1
         connected = Connected(controller, request.queue, request.entries, flow_control, exchange)

@@ -4,6 +4,7 @@ import asyncio
 from math import inf
 from typing import Protocol, cast
 
+from flashtrain.nvme.subsystem.profile import IN_CAPSULE_BYTES
 from flashtrain.nvme.wire.commands import Entry, parse_entry
 from flashtrain.nvme.wire.digest import digest
 from flashtrain.nvme.wire.pdu import (
@@ -24,7 +25,6 @@ from flashtrain.nvme.wire.pdu import (
 )
 
 from .headers import wrong_field
-from .identify import IN_CAPSULE_BYTES
 from .sending import MOST_DATA_BYTES, Sender
 
 MOST_UNSENT_BYTES = 1 << 20

@@ -1,5 +1,6 @@
 """Headers of PDUs from a host: their first wrong field, and the reason it is one."""
 
+from flashtrain.nvme.subsystem.profile import IN_CAPSULE_BYTES
 from flashtrain.nvme.wire.pdu import (
     CONNECTION_BYTES,
     DATA_DIGEST,
@@ -12,8 +13,6 @@ from flashtrain.nvme.wire.pdu import (
     Header,
     PduType,
 )
-
-from .identify import IN_CAPSULE_BYTES
 
 _FROM_HOST = frozenset({PduType.IC_REQUEST, PduType.HOST_TERMINATION, PduType.COMMAND, PduType.HOST_DATA})
 

@@ -3,21 +3,22 @@
 import asyncio
 from collections import deque
 
+from flashtrain.nvme.subsystem import io_commands
+from flashtrain.nvme.subsystem.admin import Admin
+from flashtrain.nvme.subsystem.controller import Controller
+from flashtrain.nvme.subsystem.io_commands import Refusal
+from flashtrain.nvme.subsystem.jobs import CapsuleData
+from flashtrain.nvme.subsystem.notices import Notice
+from flashtrain.nvme.subsystem.reply import Reply, reply_of
+from flashtrain.nvme.subsystem.subsystem import Subsystem
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, SglType, answer_bytes
 from flashtrain.nvme.wire.pdu import Fatal, Transfer
 from flashtrain.nvme.wire.statuses import TargetStatus, is_final
 
-from . import io_commands
-from .admin import Admin
 from .admission import check_pointer, check_state, fabrics_transfer
-from .controller import Controller
 from .fabrics import Connected, Fabrics
 from .framing import Framing
 from .in_flight import InFlight
-from .io_commands import Refusal
-from .notices import Notice
-from .reply import Reply
-from .subsystem import Subsystem
 
 _LEAST_TRANSIT_BYTES = 1 << 20
 MOST_ENTERING_COMMANDS = 8
@@ -40,7 +41,7 @@ class Queue:
         self._subsystem = subsystem
         self._fabrics = fabrics
         self._admin = Admin(subsystem)
-        self.framing = Framing(self, subsystem.settings.stalled_seconds)
+        self.framing = Framing(self, fabrics.settings.stalled_seconds)
         self._sender = self.framing.sender
         self.controller: Controller | None = None
         self.connected: Connected | None = None
@@ -171,7 +172,8 @@ class Queue:
         if entry.opcode == AdminOpcode.FABRICS:
             return fabrics_transfer(entry)
         if self._number == 0:
-            return io_commands.Transfer(to_host=self._admin.length(entry))
+            assert self.controller is not None  # else the command was refused before
+            return io_commands.Transfer(to_host=self._admin.length(entry, self.controller.profile))
         return self._subsystem.io.transfer(entry)
 
     def _fits(self, command: InFlight) -> bool:
@@ -216,7 +218,7 @@ class Queue:
             self._subsystem.note(controller, self._number, entry, result, command.size)
             self._answer(command, result)
 
-        self._subsystem.thread.submit(self._subsystem.io.job(entry, command.data, dulbe, done))
+        self._subsystem.thread.submit(self._subsystem.io.job(entry, CapsuleData(command.data), dulbe, done))
 
     def _execute_fabrics(self, command: InFlight) -> None:
         reply = self._fabrics.execute(self, command.entry, bytes(command.data))
@@ -249,7 +251,7 @@ class Queue:
                 self._answer(command, reply)
             else:
                 task = asyncio.ensure_future(reply)
-                task.add_done_callback(lambda task: self._answer(command, _reply_of(task)))
+                task.add_done_callback(lambda task: self._answer(command, reply_of(task)))
 
     def abort(self, cid: int) -> bool:
         """End a command that has not begun; False for one that cannot be ended."""
@@ -288,9 +290,3 @@ class Queue:
             head = self._head if self._flow_control else 0xFFFF
             self._sender.answer(answer_bytes(reply.result, head, cid, reply.status, is_final(reply.status)))
         self.go_on()
-
-
-def _reply_of(task: "asyncio.Future[Reply]") -> Reply:
-    if task.cancelled() or task.exception() is not None:
-        return Reply(TargetStatus.INTERNAL_ERROR)
-    return task.result()

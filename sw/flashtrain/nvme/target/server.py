@@ -6,12 +6,12 @@ from contextlib import suppress
 
 from flashtrain.host import Device
 from flashtrain.nvme.errors import ServeError
+from flashtrain.nvme.subsystem.subsystem import Subsystem
 
 from .fabrics import Fabrics
 from .framing import Framing
 from .queue import Queue
 from .settings import Settings
-from .subsystem import Subsystem
 
 _LONGEST_WAIT_SECONDS = 1.0
 
@@ -31,7 +31,7 @@ class Target:
 
         self.settings = settings
         self.subsystem = Subsystem(device, settings, note)
-        self._fabrics = Fabrics(self.subsystem)
+        self._fabrics = Fabrics(self.subsystem, settings)
         self._server: asyncio.Server | None = None
         self._watch: asyncio.Task[None] | None = None
 

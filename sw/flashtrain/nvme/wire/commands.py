@@ -16,7 +16,11 @@ EVERY_NAMESPACE = 0xFFFF_FFFF
 
 
 class AdminOpcode(IntEnum):
+    DELETE_SQ = 0x00
+    CREATE_SQ = 0x01
     GET_LOG_PAGE = 0x02
+    DELETE_CQ = 0x04
+    CREATE_CQ = 0x05
     IDENTIFY = 0x06
     ABORT = 0x08
     SET_FEATURES = 0x09
@@ -99,6 +103,9 @@ def parse_answer(raw: bytes | bytearray | memoryview, at: int = 0) -> Answer:
     return Answer(result, sq_head, queue, cid, status >> 1 & 0x7FF, bool(status & _DO_NOT_RETRY))
 
 
-def answer_bytes(result: int, sq_head: int, cid: int, status: int, do_not_retry: bool) -> bytes:
-    """A completion entry as it stands in a capsule, where SQID is reserved."""
-    return _COMPLETION.pack(result, sq_head, 0, cid, status << 1 | (_DO_NOT_RETRY if do_not_retry else 0))
+def answer_bytes(
+    result: int, sq_head: int, cid: int, status: int, do_not_retry: bool, queue: int = 0, phase: int = 0
+) -> bytes:
+    """A completion entry. `queue` is SQID, which is reserved in a capsule, as the phase is."""
+    field = status << 1 | phase | (_DO_NOT_RETRY if do_not_retry else 0)
+    return _COMPLETION.pack(result, sq_head, queue, cid, field)

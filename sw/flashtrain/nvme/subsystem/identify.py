@@ -16,12 +16,11 @@ from .events import MOST_REQUESTS
 from .features import CRITICAL_KELVIN, WARNING_KELVIN, ZONE_EVENTS
 from .log_format import ERROR_ENTRIES
 from .namespaces import Namespace
+from .profile import DISCOVERY, Profile
 from .reply import Reply
-from .settings import DISCOVERY_NQN, MOST_SERIAL_BYTES, VERSION, Settings
+from .settings import DISCOVERY_NQN, MOST_SERIAL_BYTES, VERSION, SubsystemSettings
 
 STRUCTURE_BYTES = 4096
-IN_CAPSULE_BYTES = 16 << 10
-KEEP_ALIVE_GRANULARITY = 10  # in units of 100 ms
 NVM, ZONED = 0, 2
 _MOST_LISTED = 2047
 MODEL = "flashtrain flash memory system"
@@ -50,7 +49,7 @@ class Identify:
     """
 
     def __init__(
-        self, settings: Settings, serial: str, namespaces: dict[int, Namespace], exponent: int,
+        self, settings: SubsystemSettings, serial: str, namespaces: dict[int, Namespace], exponent: int,
         limits: tuple[int, int], controllers: Callable[[], Iterable[int]],
     ) -> None:  # fmt: skip
         self._controllers = controllers
@@ -61,11 +60,11 @@ class Identify:
         self._open, self._active = limits
         self.cached = any(one.volatile for one in namespaces.values())
 
-    def reply(self, entry: Entry, controller: int) -> Reply:
+    def reply(self, entry: Entry, controller: int, profile: Profile) -> Reply:
         kind, command_set = entry.dword_10 & 0xFF, entry.dword_11 >> 24
         match kind:
             case Structure.CONTROLLER:
-                return self._padded(self._controller(controller))
+                return self._padded(self._controller(controller, profile))
             case Structure.ACTIVE_NAMESPACES:
                 return self._list(entry.nsid, self._namespaces)
             case Structure.ACTIVE_NAMESPACES_OF_SET if command_set in (NVM, ZONED):
@@ -110,7 +109,7 @@ class Identify:
             return self._padded(b"")  # no protection, no storage tags
         return Reply(TargetStatus.INVALID_FIELD)
 
-    def _controller(self, controller: int) -> bytes:
+    def _controller(self, controller: int, profile: Profile) -> bytes:
         s, data = self._settings, bytearray(STRUCTURE_BYTES)
         data[4:24] = self._serial.encode().ljust(MOST_SERIAL_BYTES)
         data[24:64] = MODEL.encode()[:40].ljust(40)
@@ -118,21 +117,20 @@ class Identify:
         data[76] = 0  # one controller per host: with more Linux 6.1 loses the order of writes (docs/nvme.md)
         data[77] = self._exponent
         struct.pack_into("<HI", data, 78, controller, VERSION)
-        # OAES; CTRATT: identifiers of hosts with 128 bits, and any command keeps a controller alive.
-        struct.pack_into("<II", data, 92, ZONE_EVENTS, 1 | 1 << 6)
+        struct.pack_into("<II", data, 92, ZONE_EVENTS, profile.attributes)
         data[111] = 1  # an I/O controller
         data[258:263] = bytes(
             [3, MOST_REQUESTS - 1, 0b0011, 0b10_0110, ERROR_ENTRIES - 1]
         )  # ACL, AERL, FRMW, LPA, ELPE
         struct.pack_into("<HH", data, 266, WARNING_KELVIN, CRITICAL_KELVIN)
-        struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
+        struct.pack_into("<H", data, 320, profile.keep_alive)
         data[512:514] = bytes([0x66, 0x44])  # entries of 64 and of 16 bytes
         struct.pack_into("<HI", data, 514, s.entries, max(self._namespaces))
         struct.pack_into("<H", data, 520, 1 << 4)  # ONCS: values of features by Select
         data[525] = 0b110 | int(self.cached)  # flush of all namespaces, and whether there is a cache
-        struct.pack_into("<I", data, 536, 1 | 1 << 20)  # SGLs without alignment, with offsets
+        struct.pack_into("<I", data, 536, profile.sgls)
         data[768:1024] = s.nqn.encode().ljust(256, b"\0")
-        struct.pack_into("<IIHBBH", data, 1792, (64 + IN_CAPSULE_BYTES) // 16, 1, 0, 0, 1, 0)
+        data[1792 : 1792 + len(profile.capsules)] = profile.capsules
         struct.pack_into("<HBB", data, 2048, 2500, 0, 0)  # the one power state: 25 W
         return bytes(data)
 
@@ -165,7 +163,7 @@ class Identify:
         return Reply(data=data.ljust(STRUCTURE_BYTES, b"\0"))
 
 
-def discovery_controller(settings: Settings, serial: str, controller: int) -> bytes:
+def discovery_controller(settings: SubsystemSettings, serial: str, controller: int) -> bytes:
     """The controller structure of the discovery subsystem (NVM Express Base 2.0, Figure 275)."""
     data = bytearray(STRUCTURE_BYTES)
     data[24:64] = MODEL.encode()[:40].ljust(40)
@@ -174,9 +172,9 @@ def discovery_controller(settings: Settings, serial: str, controller: int) -> by
     struct.pack_into("<HI", data, 78, controller, VERSION)
     data[111] = 2
     data[258:263] = bytes([3, MOST_REQUESTS - 1, 0, 0b10_0110, 0])
-    struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
+    struct.pack_into("<H", data, 320, DISCOVERY.keep_alive)
     struct.pack_into("<H", data, 514, settings.entries)
-    struct.pack_into("<I", data, 536, 1 | 1 << 20)
+    struct.pack_into("<I", data, 536, DISCOVERY.sgls)
     data[768:1024] = DISCOVERY_NQN.encode().ljust(256, b"\0")
-    struct.pack_into("<IIHBB", data, 1792, (64 + IN_CAPSULE_BYTES) // 16, 1, 0, 0, 1)
+    data[1792 : 1792 + len(DISCOVERY.capsules)] = DISCOVERY.capsules
     return bytes(data)

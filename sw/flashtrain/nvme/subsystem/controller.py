@@ -12,7 +12,8 @@ from .events import Events
 from .features import Features
 from .log_format import ERROR_ENTRIES
 from .notices import Notice, Notices
-from .settings import VERSION, Settings
+from .profile import Profile
+from .settings import VERSION, SubsystemSettings
 
 _NVM_ALONE, _ALL_SETS = 0b000, 0b110
 _READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
@@ -49,7 +50,7 @@ class Link(Protocol):
 class Owner(Protocol):
     """The subsystem, as its controllers need it."""
 
-    settings: Settings
+    settings: SubsystemSettings
     notices: Notices
 
     @property
@@ -68,11 +69,13 @@ class Controller:
     local_address: the address and the port by which its host has come.
     """
 
-    def __init__(self, subsystem: Owner, number: int, host: str, discovery: bool, features: Features) -> None:
+    def __init__(
+        self, subsystem: Owner, number: int, host: str, profile: Profile, features: Features
+    ) -> None:
         self.subsystem = subsystem
         self.number = number
         self.host = host
-        self.discovery = discovery
+        self.profile = profile
         self.features = features
         self.events = Events()
         self.connections: dict[int, Link] = {}
@@ -99,11 +102,17 @@ class Controller:
     # Properties.
 
     @property
+    def configuration(self) -> int:
+        """CC."""
+        return self._configuration
+
+    @property
     def capabilities(self) -> int:
         command_sets = 1 << 37 | 1 << 43  # NVM, and others by CC.CSS
         with_media = 1 << 59  # CRWMS: ready only when the device is
         entries = self.subsystem.settings.entries - 1
-        return entries | 1 << 16 | _READY_TIMEOUT << 24 | command_sets | with_media
+        pages = self.profile.page_exponents << 52
+        return entries | 1 << 16 | _READY_TIMEOUT << 24 | command_sets | pages | with_media
 
     def get(self, offset: int) -> int | None:
         """A property's value; None for one that does not exist."""
@@ -129,13 +138,19 @@ class Controller:
             return False
         was, self._configuration = self._configuration, value
         if not was & 1 and value & 1:
-            self._refused = not _is_possible(value)
-            self._ready = Ready(0) if self._refused else Ready.READY
+            self._refused = not _is_possible(value, self.profile.page_exponents)
+            self._ready = Ready(0)
+            if not self._refused:
+                self._start()
         elif was & 1 and not value & 1:
             self._reset()
         if value >> 14 & 3 and not was >> 14 & 3:
             self._shut_down()
         return True
+
+    def _start(self) -> None:
+        """CC.EN = 1: the controller is ready at once."""
+        self._ready = Ready.READY
 
     def _reset(self) -> None:
         """CC.EN = 0: queues and their commands go, the content of the streams stays."""
@@ -220,6 +235,10 @@ class Controller:
 
     # Errors.
 
+    def fail(self) -> None:
+        """Stop for an error that no completion can report: CSTS.CFS, until the controller is reset."""
+        self._refused = True
+
     def note_error(self, queue: int, entry: Entry, status: int) -> None:
         """Enter a refused command in the error log."""
         self.error_count += 1
@@ -227,17 +246,18 @@ class Controller:
         self.errors.appendleft((self.error_count, queue, entry.cid, field, entry.slba, entry.nsid))
 
 
-def _is_possible(configuration: int) -> bool:
+def _is_possible(configuration: int, page_exponents: int) -> bool:
     """Whether a controller can be enabled with these values of CC (NVM Express Base 2.0, section 3.1.3.5).
 
-    Pages of 4 KiB, round robin, the NVM command set or all that are supported, no readiness without media.
-    Entries may have their sizes, or none yet.
+    Pages of 4 KiB to `page_exponents` powers of two more, round robin, the NVM command set or all that are
+    supported, no readiness without media. Entries may have their sizes, or none yet.
     """
     command_set, page, arbitration = configuration >> 4 & 7, configuration >> 7 & 15, configuration >> 11 & 7
     entries, answers = configuration >> 16 & 15, configuration >> 20 & 15
     return (
         command_set in (_NVM_ALONE, _ALL_SETS)
-        and page == arbitration == 0
+        and page <= page_exponents
+        and arbitration == 0
         and entries in (0, 6)
         and answers in (0, 4)
         and not configuration >> 24 & 1

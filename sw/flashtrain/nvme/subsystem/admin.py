@@ -14,15 +14,10 @@ from .health import health_page, wear_of
 from .identify import NVM, STRUCTURE_BYTES, ZONED, Structure, discovery_controller
 from .io_commands import Refusal
 from .log_format import LogPage
+from .profile import DISCOVERY, Profile
 from .reply import SUCCESS, Reply
 from .subsystem import Subsystem
 
-_DISCOVERY_OPCODES = (
-    AdminOpcode.GET_LOG_PAGE, AdminOpcode.IDENTIFY, AdminOpcode.SET_FEATURES, AdminOpcode.GET_FEATURES,
-    AdminOpcode.KEEP_ALIVE, AdminOpcode.ASYNC_EVENT_REQUEST, AdminOpcode.FABRICS,
-)  # fmt: skip
-_DISCOVERY_PAGES = (LogPage.SUPPORTED, LogPage.EFFECTS, LogPage.FEATURES, LogPage.DISCOVERY)
-_IO_PAGES = tuple(page for page in LogPage if page != LogPage.DISCOVERY)
 _MOST_LOG_BYTES = 64 << 10
 _EFFECTS = {NVM: log_format.NVM_EFFECTS, ZONED: log_format.ZONED_EFFECTS}
 _LEFT_ALONE = 1
@@ -35,9 +30,9 @@ class Admin:
     def __init__(self, subsystem: Subsystem) -> None:
         self._subsystem = subsystem
 
-    def length(self, entry: Entry) -> int:
-        """Bytes for the host."""
-        if entry.opcode not in list(AdminOpcode):
+    def length(self, entry: Entry, profile: Profile) -> int:
+        """Bytes for the host; :class:`Refusal` of a command that controllers of this profile do not take."""
+        if entry.opcode not in profile.opcodes:
             raise Refusal(TargetStatus.INVALID_OPCODE)
         if entry.flags & 0x3:
             raise Refusal(TargetStatus.INVALID_FIELD)
@@ -54,8 +49,6 @@ class Admin:
         return 0
 
     def execute(self, controller: Controller, entry: Entry) -> Reply | Awaitable[Reply]:
-        if controller.discovery and entry.opcode not in _DISCOVERY_OPCODES:
-            return Reply(TargetStatus.INVALID_OPCODE)
         match entry.opcode:
             case AdminOpcode.IDENTIFY:
                 return self._identify(controller, entry)
@@ -77,8 +70,8 @@ class Admin:
         return Reply(TargetStatus.INVALID_OPCODE)
 
     def _identify(self, controller: Controller, entry: Entry) -> Reply:
-        if not controller.discovery:
-            return self._subsystem.identify.reply(entry, controller.number)
+        if controller.profile is not DISCOVERY:
+            return self._subsystem.identify.reply(entry, controller.number, controller.profile)
         if entry.dword_10 & 0xFF != Structure.CONTROLLER:
             return Reply(TargetStatus.INVALID_FIELD)
         own = self._subsystem
@@ -93,7 +86,7 @@ class Admin:
 
     def _log_page(self, controller: Controller, entry: Entry) -> Reply | Awaitable[Reply]:
         page = entry.dword_10 & 0xFF
-        if page not in _pages_of(controller):
+        if page not in controller.profile.pages:
             return Reply(TargetStatus.INVALID_LOG_PAGE)
         if not entry.dword_10 >> 15 & 1:
             controller.events.clear(page)
@@ -110,17 +103,17 @@ class Admin:
         settings = self._subsystem.settings
         match page:
             case LogPage.SUPPORTED:
-                return lambda: log_format.supported_page(_pages_of(controller))
+                return lambda: log_format.supported_page(controller.profile.pages)
             case LogPage.ERRORS:
                 return lambda: log_format.error_page(list(controller.errors))
             case LogPage.FIRMWARE:
                 return log_format.firmware_page
             case LogPage.CHANGED_NAMESPACES:
                 return lambda: bytes(4096)
-            case LogPage.EFFECTS if controller.discovery:
-                return lambda: log_format.effects_page(_DISCOVERY_OPCODES, {})
+            case LogPage.EFFECTS if controller.profile is DISCOVERY:
+                return lambda: log_format.effects_page(controller.profile.opcodes, {})
             case LogPage.EFFECTS if (command_set := entry.dword_14 >> 24) in _EFFECTS:
-                return lambda: log_format.effects_page(AdminOpcode, _EFFECTS[command_set])
+                return lambda: log_format.effects_page(controller.profile.opcodes, _EFFECTS[command_set])
             case LogPage.DISCOVERY:
                 return lambda: log_format.discovery_page(settings.nqn, *controller.local_address)
             case LogPage.FEATURES:
@@ -149,10 +142,6 @@ class Admin:
             return Reply(TargetStatus.INVALID_LOG_PAGE)
         note = await own.thread.ask(lambda device: device.stream(stream.name, Port.HOST).note)
         return _part(packed_note(note), entry)
-
-
-def _pages_of(controller: Controller) -> tuple[LogPage, ...]:
-    return _DISCOVERY_PAGES if controller.discovery else _IO_PAGES
 
 
 def _part(page: bytes, entry: Entry) -> Reply:

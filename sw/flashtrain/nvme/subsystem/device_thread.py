@@ -60,8 +60,7 @@ class DeviceThread:
     def submit(self, job: Job) -> None:
         """Queue a job; from any thread."""
         self._new.append(job)
-        if not self._wake.is_set():
-            self._wake.set()
+        self._notify()
 
     def call(self, function: Callable[[Device], T]) -> "Future[T]":
         """Run a function with the device between two slices; from any thread."""
@@ -74,7 +73,7 @@ class DeviceThread:
                 future.set_exception(error)
 
         self._new.append(run)
-        self._wake.set()
+        self._notify()
         return future
 
     async def ask(self, function: Callable[[Device], T]) -> T:
@@ -119,16 +118,25 @@ class DeviceThread:
             if not self._running and not self._waiting:
                 self._wake.wait()
             self._wake.clear()
-            try:
-                self._take_new()
-                if self.fault is None:
-                    self._start_waiting()
-                    self._advance()
-                else:
-                    self._end_all()
-            except Exception as error:  # whatever it is: hosts get an answer, and the log has the reason
-                self._fail(error)
+            self._turn()
             self._deliver()
+
+    def _notify(self) -> None:
+        """Say that there is something new."""
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def _turn(self) -> None:
+        """Start what is new, and run the device for a moment."""
+        try:
+            self._take_new()
+            if self.fault is None:
+                self._start_waiting()
+                self._advance()
+            else:
+                self._end_all()
+        except Exception as error:  # whatever it is: hosts get an answer, and the log has the reason
+            self._fail(error)
 
     def _take_new(self) -> None:
         while self._new:
@@ -217,6 +225,33 @@ class DeviceThread:
         self._waiting.clear()
         for job in jobs:
             self._end(job, Reply(TargetStatus.INTERNAL_ERROR))
+
+
+class DeviceInLoop(DeviceThread):
+    """Runs the device in the event loop itself: for a Link without time, whose commands end at once."""
+
+    _scheduled = False
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def stop(self) -> None:
+        self._ended = True
+
+    def _notify(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._pass)
+
+    def _pass(self) -> None:
+        self._scheduled = False
+        if self._ended:
+            return
+        self._turn()
+        finished, self._finished = self._finished, []
+        _tell(finished)
+        if self._new or self._running or self._waiting:
+            self._notify()
 
 
 def _tell(finished: list[tuple[Job, Reply]]) -> None:

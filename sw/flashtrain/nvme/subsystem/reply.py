@@ -1,5 +1,6 @@
 """`Reply`: the answer to a command, before it has its place in a queue."""
 
+from asyncio import Future
 from typing import NamedTuple
 
 from flashtrain.nvme.wire.statuses import TargetStatus
@@ -14,3 +15,10 @@ class Reply(NamedTuple):
 
 
 SUCCESS = Reply()
+
+
+def reply_of(task: "Future[Reply]") -> Reply:
+    """The reply of a task that has ended, whatever its end was."""
+    if task.cancelled() or task.exception() is not None:
+        return Reply(TargetStatus.INTERNAL_ERROR)
+    return task.result()

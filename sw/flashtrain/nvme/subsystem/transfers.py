@@ -3,25 +3,27 @@
 from flashtrain.host.queues.entries import Command
 from flashtrain.spec import Opcode, Status
 
-from .jobs import Space, Steps
+from .jobs import HostData, Space, Steps
 from .namespaces import Namespace
 from .reply import Reply
 
 FORCE_UNIT_ACCESS = 1 << 30
 
 
-def read(namespace: Namespace, lba: int, blocks: int, fails_on_unwritten: bool, space: Space) -> Steps:
+def read(
+    namespace: Namespace, lba: int, blocks: int, fails_on_unwritten: bool, space: Space, host: HostData
+) -> Steps:
     """Read blocks. Blocks that were never written are zeros, unless the host asked for an error (DULBE)."""
     length = blocks * namespace.block_bytes
     completion = yield _move(Opcode.READ, namespace, lba, blocks, space)
     if completion.status == Status.SUCCESS:
-        return Reply(Status.SUCCESS, data=space.view[:length].tobytes())
+        return Reply(Status.SUCCESS, data=host.take(space.view[:length]))
     if completion.status != Status.UNWRITTEN_BLOCK or fails_on_unwritten:
         return Reply(completion.status)
-    return (yield from _read_written(namespace, lba, blocks, space))
+    return (yield from _read_written(namespace, lba, blocks, space, host))
 
 
-def _read_written(namespace: Namespace, lba: int, blocks: int, space: Space) -> Steps:
+def _read_written(namespace: Namespace, lba: int, blocks: int, space: Space, host: HostData) -> Steps:
     """Read the written blocks, found by bisection: all in front of the write pointer, and no others."""
     written, unwritten = 0, blocks
     while unwritten > written:
@@ -37,7 +39,7 @@ def _read_written(namespace: Namespace, lba: int, blocks: int, space: Space) -> 
             return Reply(completion.status)
     end = written * namespace.block_bytes
     space.view[end : blocks * namespace.block_bytes] = 0
-    return Reply(Status.SUCCESS, data=space.view[: blocks * namespace.block_bytes].tobytes())
+    return Reply(Status.SUCCESS, data=host.take(space.view[: blocks * namespace.block_bytes]))
 
 
 def write(opcode: Opcode, namespace: Namespace, lba: int, blocks: int, durable: bool, space: Space) -> Steps:

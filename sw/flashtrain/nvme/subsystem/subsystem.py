@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from flashtrain.host import Device
 from flashtrain.nvme.wire.commands import Entry
@@ -10,7 +11,7 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Opcode, Status, ZoneState
 
 from .controller import Controller
-from .device_thread import DeviceThread
+from .device_thread import DeviceInLoop, DeviceThread
 from .events import Event
 from .features import Features
 from .health import Traffic, wear_of
@@ -19,24 +20,30 @@ from .io_commands import IoCommands
 from .jobs import Effect, Job
 from .namespaces import namespaces_of, transfer_exponent
 from .notices import Notice, Notices
+from .profile import DISCOVERY, Profile
 from .refusals import Refusals
 from .reply import Reply
-from .settings import Settings
+from .settings import SubsystemSettings
 from .zone_reports import report_blocks, report_command, reported
 
 _OUT_OF_SERVICE = (Status.WRITE_FAULT, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_OFFLINE)
+ControllerT = TypeVar("ControllerT", bound=Controller)
+
 _MEDIA_ERRORS = (Status.WRITE_FAULT, Status.UNRECOVERED_READ_ERROR)
 
 
 class Subsystem:
-    """All that the connections of a target share.
+    """All that the controllers of a device share, whatever the transport.
 
     - notices: lines for the log that hosts cause.
     - serial: of the controllers.
+    - thread: uses the device. in_loop: it is the event loop itself, for a Link without time.
     - refusals: refused I/O commands, and how many of them were sent again.
     """
 
-    def __init__(self, device: Device, settings: Settings, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, device: Device, settings: SubsystemSettings, say: Callable[[str], None], in_loop: bool = False
+    ) -> None:
         self.settings = settings
         self.notices = Notices(say)
         self.serial = device.serial if settings.serial is None else settings.serial
@@ -46,10 +53,10 @@ class Subsystem:
         self.controllers: dict[int, Controller] = {}
         self.identify = Identify(
             settings, self.serial, self.namespaces, self.exponent, (config.max_open, config.max_active),
-            lambda: (one.number for one in self.controllers.values() if not one.discovery),
+            lambda: (one.number for one in self.controllers.values() if one.profile is not DISCOVERY),
         )  # fmt: skip
         self.io = IoCommands(device, self.namespaces, 4096 << self.exponent)
-        self.thread = DeviceThread(device, say)
+        self.thread = (DeviceInLoop if in_loop else DeviceThread)(device, say)
         self.traffic = Traffic()
         self.refusals = Refusals()
         self._tasks: set[asyncio.Future[None]] = set()
@@ -72,13 +79,18 @@ class Subsystem:
         """Whether there are as many controllers of admitted hosts as there may be."""
         return sum(one.admitted for one in self.controllers.values()) >= self.settings.controllers
 
-    def open_controller(self, host: str, identifier: bytes, keep_alive: int, discovery: bool) -> Controller:
+    def open_controller(
+        self, host: str, profile: Profile, identifier: bytes = bytes(16), keep_alive: int = 0,
+        kind: type[ControllerT] = Controller,
+    ) -> ControllerT:  # fmt: skip
         """A new controller, whose host is to be admitted."""
         while self._next in self.controllers:
             self._next = self._next % 0xFFEF + 1
         number, self._next = self._next, self._next % 0xFFEF + 1
-        features = Features(keep_alive, self.settings.queues, identifier, self.identify.cached, discovery)
-        controller = Controller(self, number, host, discovery, features)
+        features = Features(
+            profile.features, self.settings.queues, self.identify.cached, identifier, keep_alive
+        )
+        controller = kind(self, number, host, profile, features)
         self.controllers[number] = controller
         return controller
 
@@ -88,7 +100,7 @@ class Subsystem:
     def record_end(self, controller: Controller) -> "asyncio.Future[None] | None":
         """Record an orderly end, if this controller is the last in use."""
         others = (one for one in self.controllers.values() if one is not controller and one.enabled)
-        if controller.discovery or any(not one.discovery for one in others):
+        if controller.profile is DISCOVERY or any(one.profile is not DISCOVERY for one in others):
             return None
         return asyncio.wrap_future(self.thread.record_end())
 

@@ -10,7 +10,7 @@ from flashtrain.spec import Access, Opcode, Port
 from flashtrain.spec.nvme import ReportFilter
 
 from . import transfers, zone_commands
-from .jobs import Effect, Job, Space
+from .jobs import Effect, HostData, Job, Space
 from .namespaces import Namespace, refusal_of
 from .reply import Reply
 from .zone_reports import report_blocks
@@ -76,10 +76,8 @@ class IoCommands:
             raise Refusal(refusal_of(nsid, self._namespaces))
         return self._namespaces[nsid]
 
-    def job(
-        self, entry: Entry, data: bytes | bytearray | memoryview, dulbe: bool, done: Callable[[Reply], None]
-    ) -> Job:
-        """The job of a command whose :meth:`transfer` was accepted, with the data from the host."""
+    def job(self, entry: Entry, data: HostData, dulbe: bool, done: Callable[[Reply], None]) -> Job:
+        """The job of a command whose :meth:`transfer` was accepted."""
         if entry.opcode == Opcode.FLUSH:
             every = entry.nsid == EVERY_NAMESPACE
             some = self._appendable if every else [self._namespaces[entry.nsid]]
@@ -88,7 +86,7 @@ class IoCommands:
         if entry.opcode == Opcode.READ:
             return Job(
                 entry.blocks, Effect.READS,
-                lambda space: transfers.read(namespace, entry.slba, entry.blocks, dulbe, space), done,
+                lambda space: transfers.read(namespace, entry.slba, entry.blocks, dulbe, space, data), done,
             )  # fmt: skip
         if entry.opcode in _TO_DEVICE:
             return self._write(namespace, entry, data, done)
@@ -102,15 +100,13 @@ class IoCommands:
         )  # fmt: skip
 
     def _write(
-        self, namespace: Namespace, entry: Entry, data: bytes | bytearray | memoryview,
-        done: Callable[[Reply], None],
-    ) -> Job:  # fmt: skip
+        self, namespace: Namespace, entry: Entry, data: HostData, done: Callable[[Reply], None]
+    ) -> Job:
         durable = bool(entry.dword_12 & transfers.FORCE_UNIT_ACCESS)
         blocks, opcode = entry.blocks, Opcode(entry.opcode)
-        length = blocks * namespace.block_bytes
 
         def start(space: Space):
-            space.view[:length] = memoryview(data)[:length]
+            data.fill(space.view)
             return transfers.write(opcode, namespace, entry.slba, blocks, durable, space)
 
         return Job(blocks, Effect.CHANGES, start, done)

@@ -18,6 +18,9 @@ WARNING_KELVIN, CRITICAL_KELVIN = 343, 358
 _SAVE = 1 << 31
 _DULBE = 1 << 16
 _TIME_LIMIT = 0xFFFF
+_VECTOR_AS_IT_IS = 1 << 16
+"""CD: no coalescing of an interrupt vector."""
+
 _OVER = 0
 """The kind of a temperature threshold, in bits 21:20: the upper one."""
 
@@ -38,6 +41,8 @@ class Feature(IntEnum):
     ERROR_RECOVERY = 0x05
     VOLATILE_WRITE_CACHE = 0x06
     QUEUES = 0x07
+    INTERRUPT_COALESCING = 0x08
+    INTERRUPT_VECTOR = 0x09
     WRITE_ATOMICITY = 0x0A
     ASYNC_EVENTS = 0x0B
     KEEP_ALIVE = 0x0F
@@ -45,34 +50,35 @@ class Feature(IntEnum):
     HOST_IDENTIFIER = 0x81
 
 
-_OF_DISCOVERY = (Feature.ASYNC_EVENTS, Feature.KEEP_ALIVE)
-"""All others are prohibited for a discovery controller (NVM Express Base 2.1, Figure 32)."""
-
 OF_NAMESPACES = (Feature.ERROR_RECOVERY,)
 _CHANGEABLE = (
-    Feature.QUEUES, Feature.ASYNC_EVENTS, Feature.KEEP_ALIVE, Feature.ERROR_RECOVERY,
+    Feature.QUEUES, Feature.INTERRUPT_COALESCING, Feature.INTERRUPT_VECTOR, Feature.ASYNC_EVENTS,
+    Feature.KEEP_ALIVE, Feature.ERROR_RECOVERY,
 )  # fmt: skip
 
 
 class Features:
     """The features of one controller.
 
+    - known: those that its transport has.
     - keep_alive: milliseconds until a silent host is gone; 0: never.
     - queues: I/O queues of a controller, at most.
     - cached: the device has a volatile write cache.
     """
 
     def __init__(
-        self, keep_alive: int, queues: int, host_identifier: bytes, cached: bool, discovery: bool
+        self, known: tuple[Feature, ...], queues: int, cached: bool, host_identifier: bytes, keep_alive: int
     ) -> None:
-        features = _OF_DISCOVERY if discovery else Feature
-        self.supported = tuple(one for one in features if cached or one != Feature.VOLATILE_WRITE_CACHE)
+        self._known = known
+        self.supported = tuple(one for one in self._known if cached or one != Feature.VOLATILE_WRITE_CACHE)
         self.keep_alive = keep_alive
         self._queues = queues
         self._host_identifier = host_identifier
         self._async_events = 0
         self._recovery: dict[int, int] = {}
         self._default_keep_alive = keep_alive
+        self._coalescing = 0
+        self._vectors: dict[int, int] = {}
 
     @property
     def zone_events(self) -> bool:
@@ -92,7 +98,7 @@ class Features:
         if entry.dword_10 & _SAVE:
             return Reply(TargetStatus.FEATURE_NOT_SAVEABLE)
         feature, nsid, value = entry.dword_10 & 0xFF, entry.nsid, entry.dword_11
-        if feature in list(Feature) and nsid not in (0, EVERY_NAMESPACE):
+        if feature in self._known and nsid not in (0, EVERY_NAMESPACE):
             if refusal_of(nsid, namespaces) == TargetStatus.INVALID_NAMESPACE:
                 return Reply(TargetStatus.INVALID_NAMESPACE)
             if feature != Feature.ERROR_RECOVERY:
@@ -106,6 +112,10 @@ class Features:
                 if value & 0xFFFF == 0xFFFF or value >> 16 == 0xFFFF:
                     return Reply(TargetStatus.INVALID_FIELD)
                 return Reply(result=self._granted)
+            case Feature.INTERRUPT_COALESCING:
+                self._coalescing = value & 0xFFFF
+            case Feature.INTERRUPT_VECTOR if value & 0xFFFF <= self._queues:
+                self._vectors[value & 0xFFFF] = value & _VECTOR_AS_IT_IS
             case Feature.ASYNC_EVENTS:
                 self._async_events = value & (ZONE_EVENTS | 0xFF)
             case Feature.KEEP_ALIVE:
@@ -150,6 +160,13 @@ class Features:
         match feature:
             case Feature.QUEUES:
                 return Reply(result=self._granted)
+            case Feature.INTERRUPT_COALESCING:
+                return Reply(result=self._coalescing if current else 0)
+            case Feature.INTERRUPT_VECTOR if entry.dword_11 & 0xFFFF > self._queues:
+                return Reply(TargetStatus.INVALID_FIELD)
+            case Feature.INTERRUPT_VECTOR:
+                vector = entry.dword_11 & 0xFFFF
+                return Reply(result=vector | (self._vectors.get(vector, 0) if current else 0))
             case Feature.ASYNC_EVENTS:
                 return Reply(result=self._async_events if current else 0)
             case Feature.KEEP_ALIVE:

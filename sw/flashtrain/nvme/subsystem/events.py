@@ -14,6 +14,8 @@ MOST_REQUESTS = 4
 class Event(IntEnum):
     """Type in bits 2:0, information in bits 15:8, log page in bits 23:16: the result of a completion."""
 
+    WRONG_DOORBELL = 0x01_00_00
+    WRONG_DOORBELL_VALUE = 0x01_01_00
     RELIABILITY = 0x02_00_01
     ZONES_CHANGED = 0xBF_EF_02
 

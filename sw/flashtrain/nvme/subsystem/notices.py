@@ -18,6 +18,7 @@ class Notice(Enum):
     FULL = "hosts for which there was no controller", 1
     CONTROLLER = "controllers", 16
     KEEP_ALIVE = "hosts silent beyond their keep-alive time", 4
+    FATAL = "controllers stopped by an error of their host", 4
     REPEATED = "refused commands sent again", 4
 
     def __init__(self, words: str, lines: int) -> None:

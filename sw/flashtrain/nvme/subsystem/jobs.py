@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
@@ -19,6 +19,31 @@ class Space(NamedTuple):
 
     address: int
     view: NDArray
+
+
+class HostData(Protocol):
+    """The data of a command at its host, as the device's thread moves them.
+
+    `fill` copies those for the device into the beginning of a space. `take` copies a space to the host, or
+    keeps a copy for the reply.
+    """
+
+    def fill(self, space: NDArray) -> None: ...
+
+    def take(self, space: NDArray) -> bytes: ...
+
+
+class CapsuleData:
+    """The data of a command that has come with it; those for the host are part of the reply."""
+
+    def __init__(self, data: bytes | bytearray) -> None:
+        self._data = data
+
+    def fill(self, space: NDArray) -> None:
+        space[: len(self._data)] = memoryview(self._data)
+
+    def take(self, space: NDArray) -> bytes:
+        return space.tobytes()
 
 
 Steps = Generator[Command, CompletionEntry, Reply]
