@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: run test versions mutate bench linux verilog synth docs lint format help
+.PHONY: run test versions mutate bench linux linux-pcie verilog synth docs lint format help
 .DEFAULT_GOAL := help
 
 run: .venv/run.stamp ## train a network whose tensors live in the simulated flash
@@ -13,6 +13,9 @@ bench: .venv/run.stamp ## measure the RTL against its bounds; QUICK=1: on small,
 
 linux: .venv/run.stamp ## boot Debian's Linux in QEMU: it drives the RTL over NVMe/TCP
 	$(BIN)/python -m flashtrain.linux.run
+
+linux-pcie: .venv/run.stamp ## the same as a drive on the PCI bus of QEMU, with Linux's own NVMe driver
+	$(BIN)/python -m flashtrain.linux.pcie
 
 verilog: .venv/run.stamp ## write SystemVerilog, a simulation, file lists and constraints
 	$(BIN)/flashtrain verilog --preset small
@@ -44,7 +47,7 @@ format: .venv/test.stamp ## let ruff format the tree
 	$(BIN)/ruff format
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Set-up: once, and again when pyproject.toml changes.
 .venv/run.stamp: pyproject.toml sim/setup.sh

@@ -5,7 +5,7 @@ spec <- rtl;  spec <- native <- numerics <- host <- training <- perf <- platform
 <- perf;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- perf;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
 training <- checkpoint <- perf;  checkpoint, objects <- torch <- cli;  checkpoint <- inspection <- stress;
-spec <- sweep <- cli;  native <- qemu <- linux.
+spec <- sweep <- cli;  native <- qemu <- linux;  qemu <- cli.
 spec <- cdriver.
 spec <- writing, and all that write files.
 The roots follow: hw <- sw <- sim.
@@ -92,6 +92,7 @@ ALLOWED = {
         "sweep",
         "sim",
         "stress",
+        "qemu",
         "writing",
     },
 }

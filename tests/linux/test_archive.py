@@ -10,9 +10,12 @@ import zlib
 import pytest
 
 from flashtrain.linux.cpio import Cpio
-from flashtrain.linux.initramfs import guest_scripts
+from flashtrain.linux.initramfs import guest_scripts, step_name
+from flashtrain.linux.packages import Packages
+from flashtrain.linux.pcie import OF_THE_TARGET, check_driver
 from flashtrain.linux.run import DEVICES, Outcome, Step, table
 from flashtrain.linux.zonefs import super_block
+from flashtrain.spec.errors import ToolError
 
 
 def test_the_archive_is_one_of_cpio(tmp_path):
@@ -65,3 +68,22 @@ def test_an_outcome_is_good_only_without_a_fault():
         {"steps": ()},
     ):
         assert not Outcome(**{**vars(good), **changes}).good
+
+
+def test_a_kernel_without_the_driver_is_one_line(tmp_path):
+    packages = Packages(tmp_path)
+    (tmp_path / "root" / "boot").mkdir(parents=True)
+    (tmp_path / "root" / "boot" / "vmlinuz-9.9").touch()
+    with pytest.raises(ToolError, match="has no driver of NVMe"):
+        check_driver(packages)
+    modules = tmp_path / "root" / "lib" / "modules" / "9.9"
+    modules.mkdir(parents=True)
+    (modules / "modules.builtin").write_text("kernel/drivers/nvme/host/nvme.ko\n", encoding="utf-8")
+    check_driver(packages)
+
+
+def test_steps_of_both_machines_have_an_order():
+    names = [name for name, _ in guest_scripts(lambda name: name not in OF_THE_TARGET, ("steps", "pcie"))][2:]
+    assert names == sorted(names) and names[0] == "steps/10-bind.sh" and "steps/40-btrfs.sh" in names
+    every = {step_name(name.removeprefix("steps/")) for name, _ in guest_scripts(lambda name: True)}
+    assert set(OF_THE_TARGET) <= every

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from flashtrain.linux import pcie
 from flashtrain.linux.packages import Packages
 from flashtrain.linux.run import DEVICES, Device, run, table
 from flashtrain.spec.errors import ToolError
@@ -42,3 +43,16 @@ def test_linux_connects_reports_appends_and_reads(tmp_path):
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: f"whole-{device.preset}")
 def test_all_steps(device, tmp_path):
     _check(device, None, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "extra", [(), ("--machine", "microvm,pcie=on,acpi=on,rtc=on")], ids=["q35", "microvm"]
+)
+def test_linux_drives_the_function_on_its_bus(extra, tmp_path):
+    packages = _packages()
+    pcie.check_driver(packages)
+    outcome = pcie.run(pcie.DEVICES[0], packages, tmp_path, print, extra=extra)
+    print("\n".join(outcome.console))
+    print(table(outcome))
+    assert outcome.good and outcome.refused

@@ -30,6 +30,7 @@ COMMANDS = {
     "figure": Summary("figure", "write published results beside ours, with all assumptions"),
     "io": Summary("io", "exercise the device like a drive, with job files and options of fio"),
     "serve": Summary("serve", "serve the streams of a device over NVMe/TCP"),
+    "pcie": Summary("pcie", "be an NVMe drive on the PCI bus of an unmodified QEMU"),
     "device": Summary(
         "inspect_device", "inspect the image of a flash like a drive; the image stays as it is"
     ),

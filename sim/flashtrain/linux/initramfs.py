@@ -1,6 +1,6 @@
 """The machine's file system: busybox, the programs of the test with their libraries, modules and scripts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,13 +10,19 @@ from .zonefs import super_block
 
 PROGRAMS = ("nvme", "blkzone", "fio", "mkfs.btrfs", "btrfs")
 MODULES = ("crc32c_generic", "virtio_pci", "virtio_net", "nvme-tcp", "zonefs", "btrfs")
+STEPS = ("steps",)
+"""Folders of scripts, whose steps are run in the order of their names."""
 
 
-def write_initramfs(packages: Packages, settings: str, path: Path, chosen: Callable[[str], bool]) -> None:
+def write_initramfs(
+    packages: Packages, settings: str, path: Path, chosen: Callable[[str], bool],
+    modules: Sequence[str] = MODULES, folders: Sequence[str] = STEPS,
+) -> None:  # fmt: skip
     """Write the archive to `path`.
 
     - settings: variables of the steps, as the shell reads them.
     - chosen: whether the step of a name is run.
+    - modules: of the kernel, loaded in this order. folders: with the steps.
     """
     with path.open("wb") as file:
         archive = Cpio(file)
@@ -31,7 +37,7 @@ def write_initramfs(packages: Packages, settings: str, path: Path, chosen: Calla
             for source, inside in packages.libraries(program):
                 archive.add(str(inside), source.read_bytes(), executable=True)
         order = []
-        for module in MODULES:
+        for module in modules:
             for source in needed(packages.modules, module):
                 if source.name not in order:
                     order.append(source.name)
@@ -39,17 +45,20 @@ def write_initramfs(packages: Packages, settings: str, path: Path, chosen: Calla
         archive.add("lib/modules/order", "".join(f"{name}\n" for name in order).encode())
         archive.add("etc/zonefs.super", super_block())
         archive.add("etc/settings", settings.encode())
-        for name, script in guest_scripts(chosen):
+        for name, script in guest_scripts(chosen, folders):
             archive.add("init" if name == "init.sh" else f"etc/{name}", script, executable=True)
         archive.end()
 
 
-def guest_scripts(chosen: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+def guest_scripts(
+    chosen: Callable[[str], bool], folders: Sequence[str] = STEPS
+) -> Iterator[tuple[str, bytes]]:
     """The scripts of the machine, by their paths."""
     folder = files("flashtrain.linux") / "guest"
     for name in ("init.sh", "functions.sh"):
         yield name, (folder / name).read_bytes()
-    for script in sorted((folder / "steps").iterdir(), key=lambda one: one.name):
+    scripts = [script for name in folders for script in (folder / name).iterdir()]
+    for script in sorted(scripts, key=lambda one: one.name):
         if chosen(step_name(script.name)):
             yield f"steps/{script.name}", script.read_bytes()
 

@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +49,10 @@ class Step:
     good: bool
     seconds: float
     detail: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.name}: {'ok' if self.good else 'failed'}, {self.seconds:.1f} s"
 
 
 @dataclass(frozen=True)
@@ -96,18 +100,32 @@ def run(
                     served.lose_power()
                 elif line.startswith("@end"):
                     ended = True
-                elif found := _STEP.match(line):
-                    good, name, before, after, detail = found.groups()
-                    steps.append(Step(name, good == "ok", float(after) - float(before), detail))
-                    say(f"{device.preset}: {name}: {good}, {steps[-1].seconds:.1f} s")
+                elif (step := step_of(line)) is not None:
+                    steps.append(step)
+                    say(f"{device.preset}: {step.text}")
         served.end()
-        counts = next((found for line in reversed(served.log) if (found := _REFUSED.search(line))), None)
         console += served.log
+    return outcome_of(device, steps, time.monotonic() - start, ended, console)
+
+
+def step_of(line: str) -> Step | None:
+    """The step that a line of the console reports."""
+    found = _STEP.match(line)
+    if found is None:
+        return None
+    good, name, before, after, detail = found.groups()
+    return Step(name, good == "ok", float(after) - float(before), detail)
+
+
+def outcome_of(
+    device: Device, steps: Sequence[Step], seconds: float, ended: bool, lines: Sequence[str]
+) -> Outcome:
+    """The outcome of a machine. `lines` are of its console and, behind them, of the device's log."""
+    counts = next((found for line in reversed(lines) if (found := _REFUSED.search(line))), None)
     refused, repeated = (0, 0) if counts is None else (int(counts[1]), int(counts[2]))
     return Outcome(
-        device, tuple(steps), time.monotonic() - start, refused, repeated, ended and counts is not None,
-        tuple(console),
-    )  # fmt: skip
+        device, tuple(steps), seconds, refused, repeated, ended and counts is not None, tuple(lines)
+    )
 
 
 def table(outcome: Outcome) -> str:

@@ -32,13 +32,25 @@ def fetch_emulator(say: Callable[[str], None]) -> Unpacked:
     return Unpacked(user_cache().build("debian", "qemu", key, "QEMU of Debian's packages", build) / "root")
 
 
-def version(emulator: Unpacked) -> str:
-    """The emulator's version, such as 7.2.22."""
-    said = subprocess.run(
-        [str(emulator.program(PROGRAM)), "--version"], text=True, capture_output=True,
-        env={**os.environ, "LD_LIBRARY_PATH": emulator.library_path},
-    )  # fmt: skip
+def version(emulator: Unpacked, program: Path | None = None) -> str:
+    """The version of the emulator, or of another program of QEMU, such as 7.2.22."""
+    program = program or emulator.program(PROGRAM)
+    said = _run(emulator, program, "--version")
     found = re.search(r"version (\S+)", said.stdout)
     if found is None:
-        raise ToolError(f"{PROGRAM} --version: {' '.join((said.stderr or said.stdout).split())}")
+        raise ToolError(f"{program} --version: {' '.join((said.stderr or said.stdout).split())}")
     return found[1]
+
+
+def check_device(emulator: Unpacked, device: str, program: Path | None = None) -> None:
+    """:class:`ToolError` if the emulator, or another program of QEMU, has not this device."""
+    program = program or emulator.program(PROGRAM)
+    if _run(emulator, program, "-device", f"{device},help").returncode:
+        raise ToolError(f"QEMU {version(emulator, program)} has no device {device}")
+
+
+def _run(emulator: Unpacked, program: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [str(program), *options], text=True, capture_output=True,
+        env={**os.environ, "LD_LIBRARY_PATH": emulator.library_path},
+    )  # fmt: skip

@@ -10,8 +10,10 @@ mount -t devtmpfs none /dev
 echo 1 > /proc/sys/kernel/printk
 while read -r module; do insmod "/lib/modules/$module" || echo "no module $module"; done < /lib/modules/order
 ip link set lo up
-ip addr add 10.0.2.15/24 dev eth0
-ip link set eth0 up
+if [ -e /sys/class/net/eth0 ]; then
+    ip addr add 10.0.2.15/24 dev eth0
+    ip link set eth0 up
+fi
 . /etc/settings
 . /etc/functions.sh
 now() { cut -d' ' -f1 /proc/uptime; }

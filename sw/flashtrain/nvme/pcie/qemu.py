@@ -1,0 +1,256 @@
+"""QEMU as the host of a function: its device `x-pci-proxy-dev`, and messages over qtest.
+
+The proxy sends each access of the function over a socket, and with it the guest's memory as files. The way
+back is the character device `qtest`, which writes to the guest's interrupt controller. The formats are those
+of QEMU's `include/hw/remote/mpqemu-link.h` and `docs/devel/testing/qtest.rst`.
+"""
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+
+from flashtrain.nvme.errors import ServeError
+
+from .configuration import BAR_BYTES
+from .function import Function
+from .memory import MappedMemory, Region
+
+_HEADER = struct.Struct("<iIQ")
+_MEMORY = struct.Struct("<8Q8Q8q")
+_CONFIGURATION = struct.Struct("<IIi")
+_ACCESS = struct.Struct("<QQI?3x")
+_VALUE = struct.Struct("<Q")
+_MOST_REGIONS = 8
+_MOST_MESSAGE_BYTES = 4096
+_ALL_ONES = 0xFFFF_FFFF_FFFF_FFFF
+
+DEVICE = "x-pci-proxy-dev"
+"""QEMU's device; builds for Linux hosts have it since 5.2."""
+
+NAME = "qtest"
+"""The name that QEMU wants the character device to have."""
+
+
+class _Kind(IntEnum):
+    """Messages of the proxy. Memory and interrupt lines take no answer."""
+
+    MEMORY = 0
+    ANSWER = 1
+    WRITE_CONFIGURATION = 2
+    READ_CONFIGURATION = 3
+    WRITE_BAR = 4
+    READ_BAR = 5
+    INTERRUPT_LINE = 6
+    RESET = 7
+
+
+class Messages:
+    """Message-signalled interrupts over qtest: one message of an address is under way at a time.
+
+    A write that comes while one is under way follows it: no interrupt is lost, and QEMU's queue stays short.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._under_way: list[int] = []
+        self._again: dict[int, int] = {}
+        self._rest = b""
+
+    def send(self, address: int, data: int) -> None:
+        if address in self._under_way:
+            self._again[address] = data
+        else:
+            self._under_way.append(address)
+            self._socket.sendall(f"writel {address:#x} {data:#x}\n".encode())
+
+    def take_answers(self) -> bool:
+        """Read QEMU's answers, each to the oldest message under way; False when QEMU has gone."""
+        try:
+            received = self._socket.recv(_MOST_MESSAGE_BYTES)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        *lines, self._rest = (self._rest + received).split(b"\n")
+        for line in lines:
+            if not line.startswith(b"OK") or not self._under_way:
+                continue
+            address = self._under_way.pop(0)
+            if address in self._again:
+                self.send(address, self._again.pop(address))
+        return bool(received)
+
+
+class ProxyMemory(MappedMemory):
+    """The guest's memory, with messages over qtest."""
+
+    def __init__(self, messages: Messages) -> None:
+        super().__init__()
+        self._messages = messages
+
+    def message(self, address: int, data: int) -> None:
+        self._messages.send(address, data)
+
+
+class Proxy:
+    """Answers the messages of QEMU's proxy device with a function."""
+
+    def __init__(self, sock: socket.socket, function: Function, memory: ProxyMemory) -> None:
+        self._socket, self._function, self._memory = sock, function, memory
+        self._received = bytearray()
+        self._files: list[int] = []
+
+    def take(self) -> bool:
+        """Read what has come, and answer it; False when QEMU has gone."""
+        try:
+            data, files, _, _ = socket.recv_fds(self._socket, _MOST_MESSAGE_BYTES, _MOST_REGIONS)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self._files += files
+        self._received += data
+        while len(self._received) >= _HEADER.size:
+            kind, _, size = _HEADER.unpack_from(self._received)
+            if size > _MOST_MESSAGE_BYTES:
+                raise ServeError(f"QEMU's proxy sends {size} bytes in message {kind}: another protocol")
+            end = _HEADER.size + size
+            if len(self._received) < end:
+                break
+            body = bytes(self._received[_HEADER.size : end])
+            del self._received[:end]
+            self._execute(kind, body)
+        return bool(data)
+
+    def _execute(self, kind: int, body: bytes) -> None:
+        function = self._function
+        match kind:
+            case _Kind.MEMORY:
+                self._map(_MEMORY.unpack(body))
+            case _Kind.INTERRUPT_LINE:
+                while self._files:
+                    os.close(self._files.pop())
+            case _Kind.READ_CONFIGURATION:
+                offset, _, length = _CONFIGURATION.unpack(body)
+                self._answer(function.configuration.read(offset, length))
+            case _Kind.WRITE_CONFIGURATION:
+                offset, value, length = _CONFIGURATION.unpack(body)
+                function.configuration.write(offset, value, length)
+                self._answer(0)
+            case _Kind.READ_BAR:
+                address, _, length, _ = _ACCESS.unpack(body)
+                self._answer(function.read(address % BAR_BYTES, length))
+            case _Kind.WRITE_BAR:
+                # Answered first: the guest's processor goes on while commands are fetched.
+                self._answer(0)
+                address, value, length, _ = _ACCESS.unpack(body)
+                function.write(address % BAR_BYTES, value, length)
+            case _Kind.RESET:
+                function.reset()
+                self._answer(0)
+            case _:
+                self._answer(_ALL_ONES)
+
+    def _answer(self, value: int) -> None:
+        self._socket.sendall(_HEADER.pack(_Kind.ANSWER, 0, _VALUE.size) + _VALUE.pack(value))
+
+    def _map(self, fields: Sequence[int]) -> None:
+        """Each region with a length has a file, in this order."""
+        n = _MOST_REGIONS
+        places = [
+            place for place in zip(fields[:n], fields[n : 2 * n], fields[2 * n :], strict=True) if place[1]
+        ]
+        files, self._files = self._files, []
+        regions = [
+            Region(address, length, file, offset)
+            for (address, length, offset), file in zip(places, files, strict=False)
+        ]
+        self._memory.map(regions)
+
+
+def options(machine: str, memory_mib: int, proxy: int, qtest: int) -> list[str]:
+    """QEMU's options for a machine with the function: one thread of virtual processors, memory in a file.
+
+    With several threads the proxy drops QEMU's lock while it waits, and its guard against re-entrance loses
+    doorbells. proxy, qtest: descriptors that QEMU inherits.
+    """
+    return [
+        *("-accel", "tcg,thread=single", "-cpu", "max", "-nodefaults", "-no-user-config"),
+        *("-m", str(memory_mib), "-object", f"memory-backend-memfd,id=ram,size={memory_mib}M,share=on"),
+        *("-machine", f"{machine},memory-backend=ram"),
+        *("-chardev", f"socket,id={NAME},fd={qtest}", "-qtest", f"chardev:{NAME}", "-qtest-log", "none"),
+        *("-device", f"{DEVICE},fd={proxy}"),
+    ]
+
+
+def machine_of(version: str) -> str:
+    """The machine for a version of QEMU: from 9 on, q35 crashes at start with this proxy and without KVM."""
+    major = version.partition(".")[0]
+    if not major.isdigit():
+        raise ServeError(f"QEMU's version is {version!r}; expected numbers such as 7.2.22")
+    return "q35,usb=off" if int(major) < 9 else "microvm,pcie=on,acpi=on,rtc=on"
+
+
+async def run_machine(
+    command: Callable[[int, int], Sequence[str]],
+    environment: dict[str, str],
+    make: Callable[[ProxyMemory], Function],
+    ended: asyncio.Event,
+) -> int:
+    """Start QEMU, and be its function until it ends; its exit code.
+
+    - command: of the descriptors of proxy and qtest.
+    - make: the function of the guest's memory.
+    - ended: ends QEMU when it is set.
+    """
+    loop = asyncio.get_running_loop()
+    ours, theirs = socket.socketpair()
+    our_qtest, their_qtest = socket.socketpair()
+    messages = Messages(our_qtest)
+    memory = ProxyMemory(messages)
+    proxy = Proxy(ours, make(memory), memory)
+    descriptors = (theirs.fileno(), their_qtest.fileno())
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command(*descriptors), env=environment, pass_fds=descriptors
+        )
+    except OSError as error:
+        raise ServeError(f"QEMU does not start: {error.strerror or error}") from None
+    for sock in (theirs, their_qtest):
+        sock.close()
+    failures: list[ServeError] = []
+
+    def take() -> None:
+        try:
+            if not proxy.take():
+                loop.remove_reader(ours)
+        except ServeError as error:
+            failures.append(error)
+            loop.remove_reader(ours)
+            ended.set()
+
+    def take_answers() -> None:
+        if not messages.take_answers():
+            loop.remove_reader(our_qtest)
+
+    loop.add_reader(ours, take)
+    loop.add_reader(our_qtest, take_answers)
+    wait = asyncio.ensure_future(process.wait())
+    asked = asyncio.ensure_future(ended.wait())
+    try:
+        await asyncio.wait({wait, asked}, return_when=asyncio.FIRST_COMPLETED)
+        if not wait.done():
+            process.terminate()
+        code = await wait
+    finally:
+        asked.cancel()
+        for sock in (ours, our_qtest):
+            loop.remove_reader(sock)
+            sock.close()
+        memory.close()
+    if failures:
+        raise failures[0]
+    return code

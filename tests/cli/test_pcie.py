@@ -1,0 +1,76 @@
+"""`flashtrain pcie` as a user meets it, without QEMU."""
+
+import stat
+
+import pytest
+
+from flashtrain.cli.main import main
+
+FALSE_QEMU = """\
+#!/bin/sh
+case "$*" in
+*--version*) echo "QEMU emulator version {version}"; exit ;;
+*",help") exit {lacks} ;;
+esac
+echo "$*"
+exit {code}
+"""
+
+
+def false_qemu(folder, version="7.2.22", code=0, lacks=0):
+    """A program that says its version, prints its options, and ends."""
+    path = folder / "qemu"
+    path.write_text(FALSE_QEMU.format(version=version, code=code, lacks=lacks), encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_qemu_has_its_options_behind_ours(tmp_path, capfd):
+    qemu = false_qemu(tmp_path)
+    options = ["--preset", "tiny", "--memory", "64", "--qemu", str(qemu), "--", "-kernel", "vmlinuz"]
+    assert main(["pcie", *options]) == 0
+    out, err = capfd.readouterr()
+    assert out.endswith("-kernel vmlinuz\n") and "-machine q35,usb=off,memory-backend=ram" in out
+    assert "-accel tcg,thread=single" in out and "-device x-pci-proxy-dev,fd=" in out
+    assert "QEMU 7.2.22, machine q35" in err and "0 reads, 0 writes; 0 commands refused" in err
+
+
+@pytest.mark.parametrize(
+    "version, code, lacks, message",
+    [
+        ("7.2.22", 3, 0, "QEMU has ended with code 3"),
+        ("odd", 0, 0, "QEMU's version is 'odd'"),
+        ("5.2.0", 0, 1, "QEMU 5.2.0 has no device x-pci-proxy-dev"),
+    ],
+    ids=["code", "version", "device"],
+)
+def test_a_qemu_that_does_not_run_is_one_line(version, code, lacks, message, tmp_path, capfd):
+    qemu = false_qemu(tmp_path, version, code, lacks)
+    assert main(["pcie", "--preset", "tiny", "--qemu", str(qemu), "--", "-nographic"]) == 2
+    error = capfd.readouterr().err.splitlines()[-1]
+    assert error.startswith("flashtrain pcie: ") and message in error
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ([], "no options for QEMU; expected some behind '--'"),
+        (["--qemu", "/nowhere/qemu", "--", "-nographic"], "/nowhere/qemu: no program"),
+        (["--serial", "", "--", "-nographic"], "the serial number is ''"),
+    ],
+    ids=["options", "program", "serial"],
+)
+def test_mistakes_are_one_line(arguments, message, capsys):
+    assert main(["pcie", "--preset", "tiny", *arguments]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1 and errors[0].startswith("flashtrain pcie: ") and message in errors[0]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--queues", "65"), ("--queues", "0"), ("--entries", "1"), ("--entries", "1025"), ("--memory", "x")],
+)
+def test_numbers_have_limits(option, capsys):
+    with pytest.raises(SystemExit):
+        main(["pcie", *option, "--", "-nographic"])
+    assert "expected a number from" in capsys.readouterr().err

@@ -1,0 +1,170 @@
+"""What a host may expect, from the text of the standards alone: NVM Express Base 2.0, NVM 1.0, ZNS 1.1.
+
+An answer is a set of statuses, because a command may have several errors. Nothing is imported from the code.
+"""
+
+from dataclasses import dataclass, field
+
+SUCCESS = 0x000
+INVALID_OPCODE, INVALID_FIELD, DATA_TRANSFER_ERROR = 0x001, 0x002, 0x004
+INVALID_NAMESPACE, INVALID_PRP_OFFSET, LBA_OUT_OF_RANGE = 0x00B, 0x013, 0x080
+COMPLETION_QUEUE_INVALID, INVALID_QUEUE, INVALID_QUEUE_SIZE = 0x100, 0x101, 0x102
+INVALID_VECTOR, INVALID_QUEUE_DELETION = 0x108, 0x10C
+ZONE_BOUNDARY, ZONE_FULL, INVALID_ZONE_WRITE = 0x1B8, 0x1B9, 0x1BC
+
+
+Bytes = bytes | bytearray
+
+
+class Fault(Exception):
+    """A data pointer that does not lead to the data."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(hex(status))
+        self.status = status
+
+
+def data_addresses(memory: Bytes, prp1: int, prp2: int, length: int, page: int) -> list[tuple[int, int]]:
+    """The pieces of a command's data, a page at a time (Base 2.0, section 4.1.1)."""
+    if prp1 % 4:
+        raise Fault(INVALID_PRP_OFFSET)
+    pieces = [(prp1, min(length, page - prp1 % page))]
+    rest = length - pieces[0][1]
+    if 0 < rest <= page:
+        pieces.append((prp2, rest))
+    elif rest:
+        place = prp2
+        if place % 8:
+            raise Fault(INVALID_PRP_OFFSET)
+        while rest:
+            entry = _entry(memory, place)
+            if place % page == page - 8 and rest > page:
+                if entry % page:
+                    raise Fault(INVALID_PRP_OFFSET)
+                place = entry
+                continue
+            pieces.append((entry, min(rest, page)))
+            rest -= pieces[-1][1]
+            place += 8
+    if any(address % page for address, _ in pieces[1:]):
+        raise Fault(INVALID_PRP_OFFSET)
+    if any(address + size > len(memory) for address, size in pieces):
+        raise Fault(DATA_TRANSFER_ERROR)
+    return pieces
+
+
+def _entry(memory: Bytes, place: int) -> int:
+    if place + 8 > len(memory):
+        raise Fault(DATA_TRANSFER_ERROR)
+    return int.from_bytes(memory[place : place + 8], "little")
+
+
+@dataclass
+class Queues:
+    """The I/O queues that a host has made. limit: of their numbers; entries: of a queue, at most."""
+
+    limit: int
+    entries: int
+    page: int
+    completions: set[int] = field(default_factory=set)
+    submissions: dict[int, int] = field(default_factory=dict)
+
+    def create_completions(
+        self, number: int, entries: int, address: int, flags: int, vector: int
+    ) -> set[int]:
+        """Base 2.0, section 5.4."""
+        wrong = self._wrong(number, self.completions, entries, address, flags)
+        if vector > self.limit:
+            wrong.add(INVALID_VECTOR)
+        if not wrong:
+            self.completions.add(number)
+        return wrong or {SUCCESS}
+
+    def create_submissions(
+        self, number: int, entries: int, address: int, flags: int, chosen: int
+    ) -> set[int]:
+        """Base 2.0, section 5.5."""
+        wrong = self._wrong(number, set(self.submissions), entries, address, flags)
+        if not 0 < chosen <= self.limit:
+            wrong.add(INVALID_QUEUE)
+        elif chosen not in self.completions:
+            wrong.add(COMPLETION_QUEUE_INVALID)
+        if not wrong:
+            self.submissions[number] = chosen
+        return wrong or {SUCCESS}
+
+    def delete_completions(self, number: int) -> set[int]:
+        """Base 2.0, section 5.6."""
+        if number not in self.completions:
+            return {INVALID_QUEUE}
+        if number in self.submissions.values():
+            return {INVALID_QUEUE_DELETION}
+        self.completions.discard(number)
+        return {SUCCESS}
+
+    def delete_submissions(self, number: int) -> set[int]:
+        """Base 2.0, section 5.7."""
+        if self.submissions.pop(number, None) is None:
+            return {INVALID_QUEUE}
+        return {SUCCESS}
+
+    def _wrong(self, number: int, others: set[int], entries: int, address: int, flags: int) -> set[int]:
+        wrong = set()
+        if not 0 < number <= self.limit or number in others:
+            wrong.add(INVALID_QUEUE)
+        if not 2 <= entries <= self.entries:
+            wrong.add(INVALID_QUEUE_SIZE)
+        if address % self.page:
+            wrong.add(INVALID_PRP_OFFSET)
+        if not flags & 1:  # CAP.CQR
+            wrong.add(INVALID_FIELD)
+        return wrong
+
+
+@dataclass
+class Zones:
+    """The zones of a namespace, of `size` blocks, all of which can be written."""
+
+    size: int
+    count: int
+    block: int
+    data: dict[int, bytes] = field(default_factory=dict)
+    pointers: dict[int, int] = field(default_factory=dict)
+
+    def write(self, lba: int, data: bytes, append: bool) -> tuple[set[int], int]:
+        """The statuses of a write or an append, and where an append has put its data."""
+        blocks = len(data) // self.block
+        if lba + blocks > self.size * self.count:
+            return {LBA_OUT_OF_RANGE}, 0
+        zone, offset = divmod(lba, self.size)
+        pointer = self.pointers.get(zone, 0)
+        wrong = set()
+        if append and offset:
+            return {INVALID_FIELD}, 0
+        if pointer == self.size:
+            wrong.add(ZONE_FULL)
+        if (pointer if append else offset) + blocks > self.size:
+            wrong.add(ZONE_BOUNDARY)
+        if not append and offset != pointer:
+            wrong.add(INVALID_ZONE_WRITE)
+        if wrong:
+            return wrong, 0
+        start = zone * self.size + pointer
+        for number in range(blocks):
+            self.data[start + number] = data[number * self.block : (number + 1) * self.block]
+        self.pointers[zone] = pointer + blocks
+        return {SUCCESS}, start if append else 0
+
+    def read(self, lba: int, blocks: int) -> tuple[set[int], bytes]:
+        """Blocks that were never written are zeros (ZNS 1.1, section 2.1.1.2.1); OZCS.RAZB is 0."""
+        if lba + blocks > self.size * self.count:
+            return {LBA_OUT_OF_RANGE}, b""
+        if lba % self.size + blocks > self.size:
+            return {ZONE_BOUNDARY}, b""
+        empty = bytes(self.block)
+        return {SUCCESS}, b"".join(self.data.get(lba + number, empty) for number in range(blocks))
+
+    def reset(self, zone: int) -> None:
+        self.pointers[zone] = 0
+        for lba in range(zone * self.size, (zone + 1) * self.size):
+            self.data.pop(lba, None)
