@@ -33,6 +33,8 @@ READ = {
     "io --config": "io --size 1m --link functional --config FILE",
     "serve --config": "serve --link functional --port 0 --seconds 1 --config FILE",
     "serve --dhchap-secret": f"{_SERVE} --dhchap-secret FILE",
+    "pcie --config": "pcie --config FILE -- -nographic",
+    "pcie --qemu": "pcie --qemu FILE -- -nographic",
     "trace replay file": "trace replay FILE --link functional",
     "trace replay --config": "trace replay TRACE --link functional --config FILE",
     "trace show file": "trace show FILE",

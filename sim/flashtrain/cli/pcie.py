@@ -74,12 +74,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not options.qemu_options:
         raise ServeError("no options for QEMU; expected some behind '--', such as -- -kernel FILE -nographic")
     settings = SubsystemSettings(serial=options.serial, queues=options.queues, entries=options.entries)
+    name = configuration(options).name
     emulator, program = _emulator(options.qemu, console)
     found = version(emulator, program)
     check_device(emulator, DEVICE, program)
     machine = options.machine or machine_of(found)
     node = NODES[options.node]
-    console.step(f"preset {configuration(options).name}, link {options.link}, node {node.name}")
+    console.step(f"preset {name}, link {options.link}, node {node.name}")
     console.step(f"QEMU {found}, machine {machine.partition(',')[0]}")
 
     firmware: list[str] = []
@@ -104,7 +105,7 @@ def _emulator(chosen: Path | None, console: Console) -> tuple[Unpacked, Path]:
     if chosen is None:
         emulator = fetch_emulator(console.step)
         return emulator, emulator.program(PROGRAM)
-    if not os.access(chosen, os.X_OK):
+    if not (chosen.is_file() and os.access(chosen, os.X_OK)):
         raise ServeError(f"{chosen}: no program; expected QEMU, such as {PROGRAM}")
     return Unpacked(Path("/")), chosen
 
