@@ -34,7 +34,6 @@ READ = {
     "serve --config": "serve --link functional --port 0 --seconds 1 --config FILE",
     "serve --dhchap-secret": f"{_SERVE} --dhchap-secret FILE",
     "pcie --config": "pcie --config FILE -- -nographic",
-    "pcie --qemu": "pcie --qemu FILE -- -nographic",
     "trace replay file": "trace replay FILE --link functional",
     "trace replay --config": "trace replay TRACE --link functional --config FILE",
     "trace show file": "trace show FILE",
@@ -61,8 +60,8 @@ READ = {
     "bringup --config": "bringup --config FILE",
 }
 """A command line for each file that is read, FILE in the place of the file."""
-OTHERS = {"--cache-dir", "device file"}
-"""A folder, and an image, which tests/host/test_image.py has."""
+OTHERS = {"--cache-dir", "device file", "pcie --qemu"}
+"""A folder, an image, which tests/host/test_image.py has, and a program."""
 
 KINDS = ("missing", "directory", "zero", "fifo", "unreadable")
 
