@@ -38,30 +38,33 @@ class Killed(NamedTuple):
 class Run:
     """Ranks that carry out `target(rank, count, *args)`, in a process group of gloo.
 
+    seconds: that they may take in all; a collective may take a third of it.
+
     Members
     -------
     processes: by rank.
     """
 
-    def __init__(self, count: int, target: Callable[..., Any], *args: Any) -> None:
+    def __init__(self, count: int, target: Callable[..., Any], *args: Any, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._folder = Path(tempfile.mkdtemp())
         self._pipes: list[Connection] = []
         self.processes = []
         for rank in range(count):
             own, theirs = _context.Pipe(duplex=False)
-            given = (theirs, str(self._folder / "store"), rank, count, target, args)
+            given = (theirs, str(self._folder / "store"), rank, count, seconds / 3, target, args)
             process = _context.Process(target=_rank, args=given, daemon=True)
             process.start()
             theirs.close()
             self._pipes.append(own)
             self.processes.append(process)
 
-    def results(self, seconds: float = SECONDS) -> list[Any]:
+    def results(self) -> list[Any]:
         """What each rank has returned, or :class:`Failed`, or :class:`Killed`.
 
         `AssertionError` if one takes longer.
         """
-        end = monotonic() + seconds
+        end = monotonic() + self._seconds
         try:
             found: list[Any] = []
             for pipe, process in zip(self._pipes, self.processes, strict=True):
@@ -71,7 +74,7 @@ class Run:
                     with suppress(EOFError):
                         value = pipe.recv()
                 process.join(max(0, end - monotonic()))
-                assert process.exitcode is not None, f"a rank takes more than {seconds} seconds"
+                assert process.exitcode is not None, f"a rank takes more than {self._seconds} seconds"
                 found.append(Killed(process.exitcode) if value is None else value[0])
             return found
         finally:
@@ -82,14 +85,20 @@ class Run:
 
 def run(count: int, target: Callable[..., Any], *args: Any, seconds: float = SECONDS) -> list[Any]:
     """What each of so many ranks returns; an `AssertionError` with its trace if one fails."""
-    found = Run(count, target, *args).results(seconds)
+    found = Run(count, target, *args, seconds=seconds).results()
     for rank, one in enumerate(found):
         assert not isinstance(one, Failed | Killed), f"rank {rank}: {one}\n" + getattr(one, "text", "")
     return found
 
 
 def _rank(
-    pipe: Connection, store: str, rank: int, count: int, target: Callable[..., Any], args: Mapping[Any, Any]
+    pipe: Connection,
+    store: str,
+    rank: int,
+    count: int,
+    timeout: float,
+    target: Callable[..., Any],
+    args: Mapping[Any, Any],
 ) -> None:
     torch.set_num_threads(1)
     dist.init_process_group(
@@ -97,7 +106,7 @@ def _rank(
         init_method=f"file://{store}",
         rank=rank,
         world_size=count,
-        timeout=timedelta(seconds=SECONDS / 3),
+        timeout=timedelta(seconds=timeout),
     )
     try:
         value = target(rank, count, *args)

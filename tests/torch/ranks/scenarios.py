@@ -19,7 +19,7 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
-from torch.distributed.tensor import DTensor, distribute_tensor
+from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
 from flashtrain.checkpoint import CheckpointError, PinEveryCommit
@@ -35,18 +35,57 @@ from flashtrain.numerics import Totals
 from flashtrain.spec import FlashtrainError, NodeTable, preset
 from flashtrain.spec.optimizer import GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
-from flashtrain.torch import SGD, Adam, AdamW, OffloadActivations, RankError, open_rank_device
+from flashtrain.stress.powercut.failing_link import FailingLink as RtlFailingLink
+from flashtrain.torch import SGD, Adam, AdamW, Muon, OffloadActivations, RankError, open_rank_device
+from flashtrain.torch.optimizers.muon import MuonStep
 from flashtrain.torch.ranks.ranks import ranks_of
 from flashtrain.torch.ranks.shards import as_distributed, shard
 from flashtrain.training.commits import PLAIN
 from tests.stress.powercut.test_functional_power import FailingLink
 from tests.torch.compare import bits
 
-THEIRS = {SGD: torch.optim.SGD, Adam: torch.optim.Adam, AdamW: torch.optim.AdamW}
 COLLECTIVES = (
     "all_reduce", "barrier", "all_gather", "all_gather_object", "broadcast", "broadcast_object_list",
     "reduce", "all_gather_into_tensor", "all_to_all", "gather", "scatter", "reduce_scatter", "send", "recv",
 )  # fmt: skip
+
+
+def muon(parameters, **options):
+    """Matrices by Muon, and others by AdamW, in one optimizer on the dies."""
+    matrices, others = parted(parameters)
+    return Muon([{"params": matrices}, {"params": others, "use_muon": False}], **options)
+
+
+def parted(parameters):
+    """Matrices, and other parameters."""
+    parameters = list(parameters)
+    return [p for p in parameters if p.ndim == 2], [p for p in parameters if p.ndim != 2]
+
+
+class MuonInMemory:
+    """PyTorch's own optimizers for both, with the state in the order of :func:`muon`."""
+
+    def __init__(self, parameters, foreach, lr):
+        matrices, others = parted(parameters)
+        self._muon = torch.optim.Muon(matrices, lr=lr)
+        self._adamw = torch.optim.AdamW(others, lr=lr, weight_decay=0.1, foreach=foreach)
+        self._matrices = len(matrices)
+
+    def step(self):
+        self._muon.step()
+        self._adamw.step()
+
+    def zero_grad(self):
+        self._muon.zero_grad()
+        self._adamw.zero_grad()
+
+    def state_dict(self):
+        others = self._adamw.state_dict()["state"]
+        moved = {self._matrices + index: entry for index, entry in others.items()}
+        return {"state": self._muon.state_dict()["state"] | moved}
+
+
+THEIRS = {SGD: torch.optim.SGD, Adam: torch.optim.Adam, AdamW: torch.optim.AdamW, muon: MuonInMemory}
 
 
 class Block(nn.Module):
@@ -211,7 +250,8 @@ def beside_memory(rank, count, kind, options, half=False, build=sharded, overlap
                 ours.max_norm = 0.01 if step == 2 else None
                 with counted() as calls:
                     ours.step()
-                assert calls == {"all_reduce": 2}, calls
+                passes = (2 if step == 2 else 1) if kind is muon else 0
+                assert calls == {"all_reduce": 2 + passes * len(parted(models[0].parameters())[0])}, calls
                 if step == 2:
                     clip(ours, models[1])
                 theirs.step()
@@ -347,7 +387,7 @@ def clip(ours, model):
 
 # Trainings that are cut.
 
-STEPS = 8
+STEPS, RTL_STEPS = 8, 3
 fall_back = OptimizerState.fall_back
 PINNED = 3
 
@@ -483,9 +523,10 @@ def losses_of_power(rank, count, seed, losses):
             except RankError as error:
                 assert f"rank {victim}: PowerFailed" in str(error), error
                 happened += 1
-                link.power_cycle()
                 link.left = -1
-                device.recover()
+                if rank == victim:
+                    link.power_cycle()
+                    device.recover()
         result = parts_of(model, optimizer)
         expected = result if expected is None else expected
         assert result == expected
@@ -493,6 +534,57 @@ def losses_of_power(rank, count, seed, losses):
         device.close()
         link.close()
     return happened, trainings, len(backs)
+
+
+def losses_on_rtl(rank, count, link, seed, losses):
+    """Trainings by AdamW and by Muon, of which devices lose their power at random cycles of random steps.
+
+    The activations are on the flash as well. All end with the bits of the same training in memory. Returns
+    the numbers of losses, of trainings, and of numbers that were compared.
+    """
+    shared, happened, trainings, compared = Random(seed), 0, 0, 0
+    while happened < losses or trainings < 2:
+        kind = (AdamW, muon)[trainings % 2]
+        models = [sharded(count) for _ in range(2)]
+        with correct_root():
+            theirs = THEIRS[kind](models[1].parameters(), lr=0.01, foreach=False)
+            for step in range(RTL_STEPS):
+                theirs.zero_grad()
+                backward(models[1], step, rank)
+                theirs.step()
+        with RtlFailingLink(link(preset("tiny"), 1 << 19)) as failing:
+            device = open_device(link=failing, node=UPDATE_NODE)
+            optimizer = kind(models[0].parameters(), lr=0.01, device=device)
+            offloading = OffloadActivations(device, memory_bytes=1 << 10, min_bytes=256)
+            step = span = own = 0
+            while step < RTL_STEPS:
+                optimizer.zero_grad()
+                with offloading:
+                    backward(models[0], step, rank)
+                optimizer.host_state = lambda number=step + 1: str(number).encode()
+                victim, part, begin = shared.randrange(count), shared.random(), failing.cycles
+                cut = span and own < 2 and rank == victim
+                failing.time = begin + int(part * span) if cut else None
+                try:
+                    optimizer.step()
+                    step, span = step + 1, failing.cycles - begin
+                except RankError as error:
+                    assert f"rank {victim}: PowerFailed" in str(error), error
+                    own += 1
+                    if rank == victim:
+                        failing.power_cycle()
+                        device.recover()
+                    optimizer = kind(models[0].parameters(), lr=0.01, device=device, recovered=True)
+                    assert int(optimizer.recovered_host_state or 0) in (step, step + 1)
+                    step = int(optimizer.recovered_host_state or 0)
+            failing.time = None
+            (weights, state), expected = parts_of(models[0], optimizer), parts_of(models[1], theirs)
+            assert weights == expected[0]
+            assert state == {key: value for key, value in expected[1].items() if key in state}
+            compared += sum(map(len, weights)) // 4 + sum(map(len, state.values())) // 4
+            assert own and offloading.report().total.read_bytes > 0
+        happened, trainings = happened + own, trainings + 1
+    return happened, trainings, compared
 
 
 # What is refused, by all ranks alike.
@@ -536,8 +628,12 @@ def refusals(rank, count, folder):
         said["parts"] = message(lambda: zero(device=device))
     said["own parameters"] = message(lambda: made(own_parameters=odd))
     alone = init_device_mesh("cpu", (count, 1), mesh_dim_names=("all", "one"))["one"]
+    row = nn.Parameter(distribute_tensor(torch.ones(1, 4), init_device_mesh("cpu", (count,)), [Shard(0)]))
     part = nn.Parameter(distribute_tensor(torch.ones(4, 4), alone))
     said["overlap"] = message(lambda: made(parameters=network().parameters(), overlap=True))
+    said["matrix early"] = message(lambda: made(muon, overlap=True))
+    said["own matrix"] = message(lambda: made(muon, own_parameters=True))
+    said["rows"] = message(lambda: made(muon, [row]))
     said["mesh"] = message(lambda: made(parameters=[part]))
     said["nothing"] = message(lambda: made(recovered=True))
 
@@ -629,6 +725,38 @@ def undone(rank, count):
     return said
 
 
+def matrices_undone(rank, count):
+    """Steps by Muon that one rank cannot take, while the others compute a matrix with it: what all say."""
+    model, odd, said = sharded(count), rank == 1, []
+    ahead, calls = MuonStep._ahead, Counter()
+
+    def failing(*args):
+        calls["ahead"] += 1
+        if odd and calls["ahead"] == calls["last"]:
+            raise CheckpointError("no page")
+        return ahead(*args)
+
+    with open_device("tiny", node=UPDATE_NODE) as device, patch.object(MuonStep, "_ahead", failing):
+        optimizer = muon(model.parameters(), lr=0.01, device=device)
+        matrices = len(parted(model.parameters())[0])
+        backward(model, 0, rank)
+        before = parts_of(model, optimizer)
+        optimizer.max_norm = 0.01
+        for last in (1, 2, matrices + 2):  # and in the second pass of a step that is clipped
+            calls.clear()
+            calls["last"] = last
+            said.append(message(optimizer.step))
+            assert parts_of(model, optimizer) == before
+        calls.clear()
+        optimizer.found_inf = torch.ones(()) if odd else None
+        optimizer.step()
+        assert parts_of(model, optimizer) == before
+        optimizer.found_inf = None
+        optimizer.step()
+        assert parts_of(model, optimizer) != before and not optimizer.report.skipped
+    return said
+
+
 def agreement_time(rank, count, repeats=200):
     """Milliseconds of the agreements of a step, and of an all-reduce and a barrier of PyTorch."""
     ranks, row = ranks_of(None, PLAIN), torch.zeros(count, 8, dtype=torch.float64)
@@ -652,14 +780,32 @@ def agreement_time(rank, count, repeats=200):
 
 
 def on_rtl(rank, count, link):
-    """A step of two ranks on the RTL, and on the functional model: weights, state and statistics."""
-    results = []
-    for kind in (link, FunctionalLink):
-        model = sharded(count)
-        with open_device("tiny", kind, UPDATE_NODE, memory_bytes=1 << 19) as device:
-            optimizer = AdamW(model.parameters(), device=device, max_norm=0.01)
-            backward(model, 0, rank)
-            optimizer.step()
-            results.append((parts_of(model, optimizer), optimizer.report))
-    assert results[0] == results[1]
-    return True
+    """Two steps of FSDP2 on the RTL, the second one clipped, beside the same in memory; the numbers compared.
+
+    The activations of the forward passes are on the flash as well.
+    """
+    compared = 0
+    for kind in (AdamW, muon):
+        models = [sharded(count) for _ in range(2)]
+        with open_device("tiny", link, UPDATE_NODE, memory_bytes=1 << 19) as device, correct_root():
+            offloading = OffloadActivations(device, memory_bytes=1 << 10, min_bytes=256)
+            ours = kind(models[0].parameters(), lr=0.01, device=device)
+            theirs = THEIRS[kind](models[1].parameters(), lr=0.01, foreach=False)
+            for step, limit in enumerate((None, 0.01)):
+                with offloading:
+                    backward(models[0], step, rank)
+                backward(models[1], step, rank)
+                ours.max_norm = limit
+                ours.step()
+                if limit is not None:
+                    clip(ours, models[1])
+                theirs.step()
+                (weights, state), expected = parts_of(models[0], ours), parts_of(models[1], theirs)
+                assert weights == expected[0], (kind, step)
+                assert state == {key: value for key, value in expected[1].items() if key in state}
+                compared += sum(map(len, weights)) // 4 + sum(map(len, state.values())) // 4
+                for optimizer in (ours, theirs):
+                    optimizer.zero_grad()
+            assert device.cycles > 0
+            assert offloading.report().total.read_bytes > 0
+    return compared

@@ -11,6 +11,8 @@ from tests.torch.ranks.scenarios import (
     agreement_time,
     beside_memory,
     hybrid,
+    matrices_undone,
+    muon,
     on_rtl,
     pipeline,
     replicated,
@@ -21,13 +23,15 @@ from tests.torch.ranks.scenarios import (
 )
 
 ADAMW, SGDM = (AdamW, {"lr": 0.01}), (SGD, {"lr": 0.1, "momentum": 0.9})
+MUON = muon, {"lr": 0.02}
 
 
 @pytest.mark.parametrize(
     ("count", "build", "half", "kind", "overlap"),
     [
         (2, sharded, False, ADAMW, False), (4, sharded, False, ADAMW, True), (2, sharded, True, SGDM, True),
-        (4, hybrid, False, ADAMW, True), (2, replicated, False, ADAMW, False),
+        (2, sharded, False, MUON, False), (4, hybrid, False, ADAMW, True),
+        (2, replicated, False, ADAMW, False),
         (2, tensor_parallel, False, ADAMW, False), (2, tensor_parallel, False, ADAMW, True),
     ],
 )  # fmt: skip
@@ -75,11 +79,18 @@ def test_steps_that_one_rank_cannot_commit():
     assert first[1] == "RankError: rank 1: CheckpointError: no page"
 
 
+def test_matrices_that_one_rank_cannot_compute(fused_kernels):
+    first, second = run(2, matrices_undone)
+    assert first == second == ["RankError: rank 1: CheckpointError: no page"] * 3
+
+
 def test_time_of_the_agreements():
     """Beside an all-reduce and a barrier of PyTorch; both wait for the other rank."""
     ((ours, bare), _) = run(2, agreement_time)
     print(f"a step's agreements take {ours:.2f} ms, an all-reduce and a barrier {bare:.2f} ms")
 
 
-def test_rtl():
-    assert all(run(2, on_rtl, RtlLink))
+def test_rtl(fused_kernels):
+    """FSDP2 with AdamW and with Muon on the dies, and activations on the flash, through the RTL of `tiny`."""
+    found = run(2, on_rtl, RtlLink, seconds=600)
+    print(f"two ranks on the RTL, AdamW and Muon: {sum(found):,} numbers of 2 steps each compared")

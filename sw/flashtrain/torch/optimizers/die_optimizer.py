@@ -139,6 +139,7 @@ class DieOptimizer(torch.optim.Optimizer):
         self._shown = ShownTensors()
         self._own_parameters = own_parameters
         self._ranks = ranks_of(group, commits, own_parameters)
+        self._agreement = OwnStep()  # during a step that with the other ranks
         self._overlap = Overlap(self._begin) if overlap else None
         self._scaler: ref[torch.amp.GradScaler] | None = None  # of the last step
         self._dies = DieState(device, streams, port, self._note_of, self._ranks)
@@ -303,6 +304,7 @@ class DieOptimizer(torch.optim.Optimizer):
         begun = None if self._overlap is None else self._overlap.take()
         try:
             with self._ranks.step() as agreement:
+                self._agreement = agreement
                 self._shown.check()
                 scale = StepScale(self, grad_scaler)
                 if scale.overflow:

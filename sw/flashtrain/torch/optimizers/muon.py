@@ -17,7 +17,13 @@ from flashtrain.numerics import Constants, HyperparameterError, gradient_values
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, SgdConstant
 from flashtrain.spec.state_format import Rounding
-from flashtrain.torch.ranks.shards import shard
+from flashtrain.torch.ranks.shards import (
+    Distribution,
+    as_distributed,
+    is_distributed,
+    shard,
+    shard_like,
+)
 from flashtrain.torch.tensor_names import described
 from flashtrain.training import optimizers
 from flashtrain.training.arrays import Array, FloatArray
@@ -52,6 +58,8 @@ class Muon(DieOptimizer):
     A group with ``"use_muon": False`` steps by AdamW, with the options of `torch.optim.AdamW`: `lr` and
     `weight_decay` are those of the optimizer, `betas` and `eps` AdamW's own, unless the group has others.
     Parameters that are no matrices belong there.
+
+    Of a distributed matrix all ranks orthogonalise the whole together, with the operations of DTensor.
 
     The dies keep momentum and weights apart, so that each of the two commands of a step programs one of them.
     The host reads the momentum and orthogonalises it, on the device of the parameter, a matrix at a time.
@@ -137,11 +145,8 @@ class Muon(DieOptimizer):
                     f"{name} is {described(parameter)}; expected a matrix, or a group with use_muon=False, "
                     "which steps by AdamW"
                 )
-            if shard(parameter).shape != parameter.shape:
-                raise ParameterError(
-                    f"{name} is {described(parameter)}, of which this rank has a part; expected whole "
-                    "matrices, which Muon orthogonalises"
-                )
+            if (place := Distribution.of(parameter)) is not None and place.mesh.size() > 1:
+                self._check_shard(name, parameter)
         lr = float(group["lr"])
         return MuonStep(
             MovingMean(float(group["momentum"])),
@@ -149,7 +154,19 @@ class Muon(DieOptimizer):
             bool(group["nesterov"]),
             NewtonSchulz(tuple(group["ns_coefficients"]), group["ns_steps"], float(group["eps"])),
             group["adjust_lr_fn"],
+            lambda error: self._agreement.ready(self._dies.updates, error),
         )
+
+    def _check_shard(self, name: str, parameter: Tensor) -> None:
+        """:class:`ParameterError` unless all ranks orthogonalise the distributed matrix at one time."""
+        about = f"{name} is a part of {described(parameter)}"
+        if self._overlap is not None or self._own_parameters:
+            option = "overlap" if self._overlap is not None else "own_parameters"
+            raise ParameterError(
+                f"{about}, which all ranks orthogonalise together; expected {option}=False, or whole matrices"
+            )
+        if not shard(parameter).numel():
+            raise ParameterError(f"{about}, of which this rank has nothing; expected a row on each rank")
 
     def _checked_group(self, number: int, group: Mapping[str, Any]) -> dict[str, Any]:
         # PyTorch's dictionaries do not have the option.
@@ -203,6 +220,7 @@ class MuonStep(GroupStep):
     is_nesterov: whether the momentum looks a step ahead.
     orthogonalise: makes the direction from the momentum.
     adjustment: the name of the factor of the learning rate by shape.
+    ready: `OwnStep.ready` with the error of this rank, before collectives about a distributed matrix.
     """
 
     mean: MovingMean
@@ -210,6 +228,7 @@ class MuonStep(GroupStep):
     is_nesterov: bool
     orthogonalise: NewtonSchulz
     adjustment: str | None
+    ready: Callable[[Exception | None], bool]
 
     def __post_init__(self) -> None:
         if self.adjustment not in _ADJUSTMENTS:
@@ -247,12 +266,29 @@ class MuonStep(GroupStep):
         self, step: CellStep, parameter: Tensor, gradient: Array, read: Callable[[Input], FloatArray]
     ) -> list[Array]:
         scale = self.mean.constants(step.number, step.unscale, step.clip)[SgdConstant.SCALE]
-        return [gradient, self._direction(parameter.device, read(Input.M), gradient, scale)]
 
-    def _direction(self, device: torch.device, old: FloatArray, sent: Array, scale: np.float32) -> Array:
-        """The direction of a matrix, BF16 as uint16, from its old momentum and its gradient as it is sent."""
+        def ahead() -> Tensor:
+            return self._ahead(parameter.device, read(Input.M), gradient, scale)
+
+        direction = (
+            self._joint(parameter, ahead) if is_distributed(parameter) else self.orthogonalise(ahead())
+        )
+        return [gradient, gradient_of(direction, GradientFormat.BF16, negated=False)]
+
+    def _ahead(self, device: torch.device, old: FloatArray, sent: Array, scale: np.float32) -> Tensor:
+        """The momentum that is orthogonalised, from the old one and the gradient as it is sent."""
         with np.errstate(all="ignore"):  # the dies tell of an overflow
             gradient = torch.from_numpy(gradient_values(sent) * scale).to(device)
         momentum = torch.from_numpy(old).to(device).lerp(gradient, 1 - self.mean.momentum)
-        ahead = gradient.lerp(momentum, self.mean.momentum) if self.is_nesterov else momentum
-        return gradient_of(self.orthogonalise(ahead), GradientFormat.BF16, negated=False)
+        return gradient.lerp(momentum, self.mean.momentum) if self.is_nesterov else momentum
+
+    def _joint(self, parameter: Tensor, ahead: Callable[[], Tensor]) -> Tensor:
+        """The part of this rank of a direction that all ranks compute, with the operations of DTensor."""
+        part, failure = shard(parameter).new_zeros(shard(parameter).shape, dtype=torch.float32), None
+        try:
+            part = ahead()
+        except Exception as error:
+            failure = error
+        if not self.ready(failure):
+            return part.bfloat16()
+        return shard_like(parameter, self.orthogonalise(as_distributed(parameter, part)), "a direction")

@@ -52,6 +52,13 @@ class OwnStep:
     ) -> None:
         pass
 
+    def ready(self, updates: int, error: Exception | None) -> bool:
+        """Whether all ranks go on with the step, so that they may have collectives of their own; False if one
+        has found an overflow. `error`: why this rank cannot; :class:`RankError` on all then."""
+        if error is not None:
+            raise error
+        return True
+
     def joined(self, totals: Totals, updates: int) -> Totals:
         """The statistics of the gradients of all ranks. updates: steps that were committed before."""
         return totals
@@ -233,6 +240,7 @@ class RankStep(OwnStep):
             lambda error: ranks.join(Totals(), 0, error),
             ranks.confirm,
         ]
+        self._overflow: Totals | None = None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -240,7 +248,24 @@ class RankStep(OwnStep):
         if isinstance(error, Exception) and self._left:
             self._left.pop(0)(error)
 
+    def ready(self, updates: int, error: Exception | None) -> bool:
+        if self._overflow is not None:
+            return False
+        # Another rank may be at the end of its step already: this is the agreement that comes next there.
+        left, self._left = self._left, []
+        if len(left) > 1:
+            joint = self._ranks.join(Totals(), updates, error)
+            if joint.overflow:
+                self._overflow = joint
+                return False
+        else:
+            self._ranks.confirm(error)
+        self._left = left
+        return True
+
     def joined(self, totals: Totals, updates: int) -> Totals:
+        if self._overflow is not None:
+            return self._overflow
         later, self._left = self._left[1:], []
         joint = self._ranks.join(totals, updates)
         if not joint.overflow:
