@@ -48,6 +48,7 @@ def test_ranks(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--link-us", "nan"], "link: seconds is nan; expected a finite number of at least 0"),
         (["--ranks", "3"], "3 ranks for 8 micro-batches of gpt 1x1; expected a divisor"),
         (["--buffer", "1"], "expected a larger buffer"),
         (["--preset", "small"], "rows of tiles; expected at most 2,048, half of device small"),
@@ -58,6 +59,25 @@ def test_mistakes_of_ranks(arguments, message, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--ranks", "65"], "65 ranks are as many processes; expected at most 64"),
+        (["--ranks", "5", "--width", "1"], "rank 4 of 5 has no parameters; expected fewer ranks, or longer"),
+    ],
+)
+def test_mistakes_of_compare(arguments, message, capsys):
+    assert main(["platform", "compare", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_compare(capsys):
+    """As the page has it; `tests/torch/ranks/test_platform.py` does the same without the command."""
+    assert main(["platform", "compare"]) == 0
+    assert f"```text\n{capsys.readouterr().out}```" in PAGE
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from flashtrain.native.user_cache import select_cache, user_cache
+from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.fms import FmsModel
 from flashtrain.platform.models import FmsRates
 from flashtrain.platform.nodes import BEHEMOTH_FLOPS, Node
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from flashtrain.torch.ranks.measured_job import MeasuredSteps
 
 STORAGES = {"fms": FmsModel, "fms-rates": FmsRates}
+MOST_PROCESSES = 64
+"""Ranks of `compare`, each of which imports PyTorch."""
 LEAST_PAGE_BYTES = 4096
 """The record of a commit fits into a page of so many, which the model takes for granted."""
 
@@ -45,7 +48,7 @@ def add_ranks(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         help="GB/s of the link of each rank, each way (default: 100)",
     )  # fmt: skip
     parser.add_argument(
-        "--link-us", type=above_zero, default=RankLink().seconds * 1e6, metavar="X",
+        "--link-us", type=float, default=RankLink().seconds * 1e6, metavar="X",
         help="microseconds of a round of a collective (default: 5)",
     )  # fmt: skip
     parser.add_argument(
@@ -115,6 +118,8 @@ def _compare(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.platform.ranks.comparison import compared
 
     config, ranks = configuration(options), options.ranks
+    if ranks > MOST_PROCESSES:
+        raise PlatformError(f"{ranks} ranks are as many processes; expected at most {MOST_PROCESSES}")
     job = network_job(options.width, options.layers, options.batch, ranks)
     size = options.width, options.layers, options.batch, options.steps
     console.step(f"{options.steps + 1} steps on {ranks} ranks")
