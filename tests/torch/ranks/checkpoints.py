@@ -11,7 +11,7 @@ from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
-from flashtrain.checkpoint import AppendedCheckpoints, Retention
+from flashtrain.checkpoint import AppendedCheckpoints, CheckpointDamaged, Retention, StoredCheckpoint
 from flashtrain.host import DeviceStream, open_device
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import Adam
@@ -22,6 +22,7 @@ from flashtrain.torch.checkpoint import (
     ServedCheckpoints,
     consolidate,
 )
+from flashtrain.torch.checkpoint.flash_writer import METADATA
 from flashtrain.torch.ranks.rank_group import RankGroup
 from tests.torch.compare import bits
 from tests.torch.ranks.scenarios import backward, sharded
@@ -108,7 +109,17 @@ def loaded(rank, count, folder):
         consolidate(reader, f"{folder}/{count}.pt", "run/2")
         numbers = range(rank, SAVED, count)
         some = [store for number, store in zip(numbers, stores, strict=True) if number != SAVED - 1]
-        return message(FlashReader(some), "run/3"), message(reader, "run/9")
+        read = StoredCheckpoint.read
+
+        def damaged(self, entry):
+            if rank == 0 and entry.name != METADATA:
+                raise CheckpointDamaged(f"array {entry.name!r}: its checksum is wrong")
+            return read(self, entry)
+
+        with patch.object(StoredCheckpoint, "read", damaged):
+            state = {"tensors": distributed(full_state(3), count, other=True)}
+            wrong = message(reader, "run/3", state)
+        return message(FlashReader(some), "run/3"), message(reader, "run/9"), wrong
 
 
 def load_both(reader, count):
@@ -148,10 +159,10 @@ def loaded_from_served(rank, count, folder, ports, silent):
         return found
 
 
-def message(reader, name):
+def message(reader, name, state=None):
     """The message of a load that is refused."""
     try:
-        dcp.load({"step": 0}, checkpoint_id=name, storage_reader=reader)
+        dcp.load(state or {"step": 0}, checkpoint_id=name, storage_reader=reader)
     except (CheckpointException, AssertionError) as error:
         return str(error).strip().rpartition("\n")[2]
     return "nothing"

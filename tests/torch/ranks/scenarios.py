@@ -100,8 +100,8 @@ class Block(nn.Module):
         return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
 
 
-def network():
-    return nn.Sequential(nn.Linear(6, 11), Block(), Block(), nn.Linear(11, 5))
+def network(outputs=5):
+    return nn.Sequential(nn.Linear(6, 11), Block(), Block(), nn.Linear(11, outputs))
 
 
 def initialise(model, seed=1):
@@ -114,12 +114,17 @@ def initialise(model, seed=1):
         shard(parameter).detach().copy_(shard(full))
 
 
-def sharded(count, half=False):
+def sharded_rows(count, half):
+    """A network of whose matrices each of four ranks has a row."""
+    return sharded(count, half, 8)
+
+
+def sharded(count, half=False, outputs=5):
     """The network under FSDP2, made on the meta device."""
     mesh = init_device_mesh("cpu", (count,))
     policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32) if half else MixedPrecisionPolicy()
     with torch.device("meta"):
-        model = network()
+        model = network(outputs)
     for layer in model:
         fully_shard(layer, mesh=mesh, mp_policy=policy)
     fully_shard(model, mesh=mesh, mp_policy=policy)

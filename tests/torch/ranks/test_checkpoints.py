@@ -46,7 +46,8 @@ def folder(tmp_path_factory):
 def test_loads_on_other_numbers_of_ranks(folder, count):
     found = run(count, loaded, str(folder))
     assert len(set(found)) == 1
-    (missing, unknown) = found[0]
+    missing, unknown, damaged = found[0]
+    assert re.search("CheckpointDamaged: array '.*': its checksum is wrong", damaged)
     assert "checkpoint 'run/3' has no part 'run/3 [rank 3 of 4, save" in missing
     assert "no checkpoint 'run/9' on the devices of the ranks; they have" in unknown
     file = torch.load(folder / f"{count}.pt")

@@ -17,6 +17,7 @@ from tests.torch.ranks.scenarios import (
     pipeline,
     replicated,
     sharded,
+    sharded_rows,
     tensor_parallel,
     undone,
     zero_redundancy,
@@ -30,7 +31,8 @@ MUON = muon, {"lr": 0.02}
     ("count", "build", "half", "kind", "overlap"),
     [
         (2, sharded, False, ADAMW, False), (4, sharded, False, ADAMW, True), (2, sharded, True, SGDM, True),
-        (2, sharded, False, MUON, False), (4, hybrid, False, ADAMW, True),
+        (2, sharded, False, MUON, False), (4, sharded_rows, False, MUON, False),
+        (4, hybrid, False, ADAMW, True),
         (2, replicated, False, ADAMW, False),
         (2, tensor_parallel, False, ADAMW, False), (2, tensor_parallel, False, ADAMW, True),
     ],
