@@ -47,12 +47,18 @@ def test_all_steps(device, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "extra", [(), ("--machine", "microvm,pcie=on,acpi=on,rtc=on")], ids=["q35", "microvm"]
+    "device, extra",
+    [
+        (pcie.DEVICES[0], ()),
+        (pcie.DEVICES[0], ("--machine", "microvm,pcie=on,acpi=on,rtc=on")),
+        (pcie.DEVICES[1], ()),
+    ],
+    ids=["q35", "microvm", "rtl"],
 )
-def test_linux_drives_the_function_on_its_bus(extra, tmp_path):
+def test_linux_drives_the_function_on_its_bus(device, extra, tmp_path):
     packages = _packages()
     pcie.check_driver(packages)
-    outcome = pcie.run(pcie.DEVICES[0], packages, tmp_path, print, extra=extra)
+    outcome = pcie.run(device, packages, tmp_path, print, extra=extra)
     print("\n".join(outcome.console))
     print(table(outcome))
     assert outcome.good and outcome.refused

@@ -19,12 +19,19 @@ MODULES = ("crc32c_generic", "nvme", "zonefs", "btrfs")
 OF_THE_TARGET = ("discover", "connect", "admin", "reconnect", "neighbour", "power", "disconnect")
 """Steps of the machine of `flashtrain serve` that have no counterpart here."""
 
-DEVICES = (Device("behemoth", "functional", 4, 0, without=OF_THE_TARGET),)
+DEVICES = (
+    Device("behemoth", "functional", 4, 0, without=OF_THE_TARGET),
+    Device("small", "rtl", 1, 0, without=(*OF_THE_TARGET, "speed")),
+)
+"""Rates through a simulation of the RTL say nothing about the front end."""
+
 PROXY = "x-pci-proxy-dev"
 """The device of QEMU that `flashtrain pcie` needs."""
 
 _SPEED_BYTES = "256m"
 _MEMORY_MIB = 512
+_PROCESSORS = 8
+"""Virtual ones, in one thread of QEMU: Linux makes an I/O queue for each."""
 
 
 def run(
@@ -51,17 +58,8 @@ def run(
     )  # fmt: skip
     command = [
         *(sys.executable, "-m", "flashtrain.cli.main", "pcie", "--preset", device.preset),
-        *(
-            "--link",
-            device.link,
-            "--memory",
-            str(_MEMORY_MIB),
-            *extra,
-            "--",
-            "-display",
-            "none",
-            "-no-reboot",
-        ),
+        *("--link", device.link, "--memory", str(_MEMORY_MIB), *extra, "--"),
+        *("-smp", str(_PROCESSORS), "-display", "none", "-no-reboot"),
         *("-serial", "stdio", "-kernel", str(packages.kernel), "-initrd", str(initramfs)),
         *("-append", f"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable tsc_early_khz={_tsc_khz()}"),
     ]
@@ -120,6 +118,8 @@ def main() -> int:
         return 0
     good = True
     for device in DEVICES:
+        if len(sys.argv) > 1 and device.preset not in sys.argv[1:]:
+            continue
         outcome = run(device, packages, folder, lambda line: print(f"# {line}", file=sys.stderr))
         text = "\n".join(outcome.console) + "\n"
         (folder / f"pcie-{device.preset}.txt").write_text(text, encoding="utf-8")

@@ -173,13 +173,18 @@ def test_completions_wait_for_room():
     async def body(host: RootComplex) -> None:
         await host.enable()
         pair = await host.create(1, 4)
-        for first in range(0, 12, 3):
+        for first in (0, 3, 6):
             host.submit(1, *(entry(READ, first + number, 1, DATA) for number in range(3)))
-            for _ in range(5):
+            for _ in range(9):
                 await asyncio.sleep(0)
         posted = host.memory.bytes[pair.completions + 14 : pair.completions + 64 : 16]
         assert list(posted) == [1, 1, 1, 0]  # phases; the last entry stays empty
-        assert sorted(one.cid for one in await host.completions(1, 12)) == list(range(12))
+        # Three are posted, three wait, one more was fetched: the host takes nothing, so no other one is.
+        assert host.function.commands._submissions[1].room == 0
+        host.submit(0, entry(AdminOpcode.ASYNC_EVENT_REQUEST, 1))
+        host.write(DOORBELLS + 8, (pair.tail + 3) % 4)
+        assert (await host.completions(0, 1))[0].result == 0x01_01_00
+        assert sorted(one.cid for one in await host.completions(1, 9)) == list(range(9))
 
     drive(body)
 

@@ -48,8 +48,9 @@ class Commands:
         self._admin = Admin(subsystem)
         self._submissions: dict[int, SubmissionQueue] = {}
         self._completions: dict[int, CompletionQueue] = {}
+        self._unfetched: set[SubmissionQueue] = set()
         self._turns: deque[SubmissionQueue] = deque()
-        self._vectors: set[int] = set()
+        self._to_post: set[CompletionQueue] = set()
         self._page_bytes = _PAGE_BYTES
         self._gate = Lock()
         self._begun = 0
@@ -75,8 +76,9 @@ class Commands:
             queue.close()
         self._submissions.clear()
         self._completions.clear()
+        self._unfetched.clear()
         self._turns.clear()
-        self._vectors.clear()
+        self._to_post.clear()
 
     def when_idle(self, function: Callable[[], None]) -> None:
         """Call a function as soon as the device has ended all commands, those that were forgotten, too.
@@ -95,6 +97,7 @@ class Commands:
                 events.raise_event(Event.WRONG_DOORBELL)
             elif completions.free(value):
                 self._post(completions)
+                self._begin()
             else:
                 events.raise_event(Event.WRONG_DOORBELL_VALUE)
             return
@@ -102,7 +105,8 @@ class Commands:
         if queue is None or queue.when_empty is not None:
             events.raise_event(Event.WRONG_DOORBELL)
         elif queue.extend(value):
-            self._fetch(queue)
+            self._unfetched.add(queue)
+            self._begin()
         else:
             events.raise_event(Event.WRONG_DOORBELL_VALUE)
 
@@ -115,16 +119,19 @@ class Commands:
 
     def _fetch(self, queue: SubmissionQueue) -> None:
         try:
-            queue.fetch(self._memory)
+            if queue.fetch(self._memory):
+                self._unfetched.discard(queue)
         except Unreachable as address:
             self._fail(f"submission queue {queue.number} is at {address}, where there is no memory")
             return
         if queue.number and queue not in self._turns:
             self._turns.append(queue)
-        self._begin()
 
     def _begin(self) -> None:
-        """Begin commands that wait, as far as there is room."""
+        """Fetch commands, and begin those that wait, as far as there is room."""
+        if self._unfetched and self._controller.enabled:
+            for queue in sorted(self._unfetched, key=lambda queue: queue.number):
+                self._fetch(queue)
         admin = self._submissions.get(0)
         while admin is not None and admin.waiting and self._controller.enabled:
             self._begin_admin(admin.waiting.popleft())
@@ -314,18 +321,22 @@ class Commands:
         command.queue.ended(command)
 
     def _post(self, queue: CompletionQueue) -> None:
-        try:
-            posted = queue.post(self._memory)
-        except Unreachable as address:
-            self._fail(f"completion queue {queue.number} is at {address}, where there is no memory")
-            return
-        if posted and queue.vector is not None:
-            if not self._vectors:
-                asyncio.get_running_loop().call_soon(self._send_interrupts)
-            self._vectors.add(queue.vector)
+        """Post what waits in a queue, at the end of this turn of the event loop."""
+        if not self._to_post:
+            asyncio.get_running_loop().call_soon(self._post_all)
+        self._to_post.add(queue)
 
-    def _send_interrupts(self) -> None:
-        vectors, self._vectors = self._vectors, set()
+    def _post_all(self) -> None:
+        """Post completions, those of the admin queue last, and send an interrupt for each vector of them."""
+        queues, self._to_post = self._to_post, set()
+        vectors = set()
+        for queue in sorted(queues, key=lambda queue: -queue.number):
+            try:
+                if queue.post(self._memory) and queue.vector is not None:
+                    vectors.add(queue.vector)
+            except Unreachable as address:
+                self._fail(f"completion queue {queue.number} is at {address}, where there is no memory")
+                return
         for vector in sorted(vectors):
             self._interrupt(vector)
 

@@ -93,6 +93,11 @@ class CompletionQueue:
         queue = command.queue
         self._waiting.append(_Answer(queue.head, queue.number, command.entry.cid, reply))
 
+    @property
+    def backlog(self) -> int:
+        """Completions for which the host has made no room."""
+        return len(self._waiting)
+
     def post(self, memory: Memory) -> bool:
         """Post what waits, as far as there is room; whether anything was posted. The phase comes last."""
         posted = False
@@ -139,20 +144,28 @@ class SubmissionQueue:
 
     def extend(self, tail: int) -> bool:
         """The host has written entries up to `tail`; False for a value that adds none or too many."""
-        if tail >= self.entries or tail == self.tail:
+        there = (self.tail - self.head) % self.entries
+        added = (tail - self.tail) % self.entries
+        if tail >= self.entries or not added or there + added >= self.entries:
             return False
         self.tail = tail
         return True
 
-    def fetch(self, memory: Memory) -> None:
-        """Read all entries up to the tail."""
-        while self.head != self.tail:
-            end = self.tail if self.tail > self.head else self.entries
+    @property
+    def room(self) -> int:
+        """Commands that may be fetched: a host that takes no completions has no more than `entries` here."""
+        return self.entries - len(self.waiting) - len(self.commands) - self.completions.backlog
+
+    def fetch(self, memory: Memory) -> bool:
+        """Read entries up to the tail, as far as there is room; whether all were read."""
+        while self.head != self.tail and (room := self.room) > 0:
+            end = min(self.tail if self.tail > self.head else self.entries, self.head + room)
             raw = read(memory, self.address + self.head * COMMAND_BYTES, (end - self.head) * COMMAND_BYTES)
             for place in range(0, len(raw), COMMAND_BYTES):
                 second = int.from_bytes(raw[place + _PRP2_AT : place + _PRP2_AT + 8], "little")
                 self.waiting.append(Command(self, parse_entry(raw, place), second))
             self.head = end % self.entries
+        return self.head == self.tail
 
     def ended(self, command: Command) -> None:
         """A command that had begun has its completion."""
