@@ -1,13 +1,17 @@
 """Checks of tensors on an accelerator, which run on a real one and on that of `late_device`."""
 
+import sys
+import unittest
 import warnings
 from contextlib import nullcontext
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import torch
 from torch import nn
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from flashtrain.checkpoint import AppendedCheckpoints
 from flashtrain.host import open_device
@@ -236,6 +240,56 @@ def samples(device):
         data = FlashDataset((images, labels), flash)
         assert all(bits(data[n][0]) == bits(images[n]) and int(data[n][1]) == n % 3 for n in range(12))
     return True
+
+
+def modules(device):
+    """Gradients of all modules that PyTorch tests on each device, with its samples: as without flash.
+
+    Left out are samples that the device cannot compute without flash either; the names of their modules come
+    back as well.
+    """
+    # For comparisons of text, which PyTorch's kit of tests has and none of its samples needs.
+    sys.modules.setdefault("expecttest", SimpleNamespace(TestCase=unittest.TestCase))
+    from torch.testing._internal.common_modules import module_db
+
+    compared, moved, left_out = 0, 0, []
+    with open_device("small", node=UPDATE_NODE) as flash, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's, about options of its samples
+        for info in module_db:
+            samples = info.module_inputs_func(
+                info, device="cpu", dtype=torch.float32, requires_grad=True, training=True
+            )
+            for number, sample in enumerate(samples):
+                name, made = f"{info.name} {number}", sample.constructor_input
+                torch.manual_seed(1)
+                module = info.module_cls(*made.args, **made.kwargs).to(device)
+                try:
+                    expected = gradients_of(module, sample.forward_input, device)
+                except (RuntimeError, AttributeError):
+                    left_out.append(info.name)
+                    continue
+                offloading = OffloadActivations(flash, memory_bytes=0, min_bytes=1)
+                assert gradients_of(module, sample.forward_input, device, offloading) == expected, name
+                compared += 1
+                moved += offloading.report().total.read_bytes
+    return compared, moved, left_out
+
+
+def gradients_of(module, given, device, context=None):
+    """Gradients of the parameters and of the inputs, of which the module gets copies that autograd saves."""
+    torch.manual_seed(2)
+    module.zero_grad()
+
+    def leaf(tensor):
+        return tensor.detach().to(device).requires_grad_(tensor.requires_grad)
+
+    leaves = tree_map_only(torch.Tensor, leaf, (given.args, given.kwargs))
+    with nullcontext() if context is None else context:
+        arguments, options = tree_map_only(torch.Tensor, torch.clone, leaves)
+        found = [x for x in tree_leaves(module(*arguments, **options)) if isinstance(x, torch.Tensor)]
+    sum(x.abs().sum() for x in found if x.requires_grad).backward()
+    inputs = [x for x in tree_leaves(leaves) if isinstance(x, torch.Tensor)]
+    return [None if x.grad is None else bits(x.grad) for x in (*module.parameters(), *inputs)]
 
 
 CHECKS = (round_trips, order, activations, optimizers, checkpoints, samples)

@@ -51,6 +51,15 @@ def test_a_wait_that_is_left_out(late):
     assert all(found), found
 
 
+@pytest.mark.long
+def test_modules_that_pytorch_tests(late):
+    """With PyTorch's own samples; the late device has no convolutions and no fused cells of RNNs."""
+    (compared, moved, left_out), _, _ = late("modules")
+    names = ", ".join(dict.fromkeys(left_out))
+    print(f"{compared} samples compared, {moved:,} bytes read; {len(left_out)} left out, of {names}")
+    assert compared > 1000 and not [name for name in left_out if name.startswith("nn.Transformer")]
+
+
 @pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
 def test_accelerator(check):
     """The same on the accelerator of this machine."""
@@ -58,6 +67,16 @@ def test_accelerator(check):
     if device is None:
         pytest.skip("no accelerator of PyTorch on this machine")
     print(f"{check.__name__} on {device}: {check(device.type)}")
+
+
+@pytest.mark.long
+def test_modules_on_the_accelerator():
+    device = torch.accelerator.current_accelerator(check_available=True)
+    if device is None:
+        pytest.skip("no accelerator of PyTorch on this machine")
+    compared, moved, left_out = checks.modules(device.type)
+    print(f"{compared} samples compared on {device}, {moved:,} bytes read; left out: {left_out}")
+    assert compared > 1000 and not left_out
 
 
 def test_tensors_of_the_cpu_are_not_copied():
