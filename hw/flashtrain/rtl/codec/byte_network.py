@@ -18,16 +18,15 @@ from .counting import QUAD, count_of_quad
 
 PLACE_BITS = 5
 _QUADS = SLICE_BYTES // QUAD
-_COMPACTOR_LEVELS = ((0, 1), (2, 3), (4,))
-"""Levels of the butterfly in each cycle."""
-_EXPANDER_LEVELS = ((0,), (1,), (2,), (3,), (4,))
-"""The same in a decoder. Multiplexers of four would crowd the wires to the select of an FPGA's wide ones."""
+_LEVELS = range(PLACE_BITS)
+"""Of a butterfly: one per cycle. Multiplexers of four would crowd the wires to the select of an FPGA's wide
+ones."""
 
 PLACES_CYCLES = 4
 """From the valid bytes of a slice to their places."""
-COMPACTOR_CYCLES = 1 + len(_COMPACTOR_LEVELS)
+COMPACTOR_CYCLES = 1 + len(_LEVELS)
 """From places to the moved bytes, in the compactor."""
-EXPANDER_CYCLES = len(_EXPANDER_LEVELS)
+EXPANDER_CYCLES = len(_LEVELS)
 """From places to their run in the expander, and from that to the bytes."""
 
 _LONG_CYCLES = 5
@@ -94,72 +93,40 @@ class BytePlaces(wiring.Component):
         return m
 
 
-_Levels = Sequence[Sequence[int]]
-
-
-def _crossings(m: Module, valid: Value, places: Value, cycles: _Levels) -> tuple[list[list[Signal]], Value]:
-    """Controls of a butterfly: for each cycle the signals of each level. Bit `lane` of such a signal: the
-    byte at this input of the level goes to the other lane. And the lanes that are valid behind all levels.
+def _crossings(m: Module, valid: Value, places: Value) -> tuple[list[Signal], Value]:
+    """Controls of a butterfly: a signal for each level. Bit `lane` of it: the byte at this input of the level
+    goes to the other lane. And the lanes that are valid behind all levels.
     """
     here, bits = valid, [places.word_select(lane, PLACE_BITS) for lane in range(SLICE_BYTES)]
     crossings = []
-    for cycle, levels in enumerate(cycles):
-        rows = []
-        for level in levels:
-            moves = Signal(SLICE_BYTES, name=f"moves_{level}")
-            m.d.comb += moves.eq(Cat(
-                here[lane] & (bits[lane][level] ^ (lane >> level & 1)) for lane in range(SLICE_BYTES)
-            ))  # fmt: skip
-            rows.append(moves)
-            other = [lane ^ 1 << level for lane in range(SLICE_BYTES)]
-            moved = Signal(SLICE_BYTES, name=f"valid_{level}")
-            m.d.comb += moved.eq(Cat(
-                moves[other[lane]] | (here[lane] & ~moves[lane]) for lane in range(SLICE_BYTES)
-            ))  # fmt: skip
-            routed = [Signal(PLACE_BITS, name=f"place_{level}_{lane}") for lane in range(SLICE_BYTES)]
-            m.d.comb += [
-                routed[lane].eq(Mux(moves[other[lane]], bits[other[lane]], bits[lane]))
-                for lane in range(SLICE_BYTES)
-            ]
-            here, bits = moved, routed
-        crossings.append(rows)
-        registers = [Signal(PLACE_BITS, name=f"after_{cycle}_{lane}", reset_less=True)
-                     for lane in range(SLICE_BYTES)]  # fmt: skip
-        held = Signal(SLICE_BYTES, name=f"held_{cycle}", reset_less=True)
-        m.d.sync += [held.eq(here), *(now.eq(bit) for now, bit in zip(registers, bits, strict=True))]
-        here, bits = held, registers
+    for level in _LEVELS:
+        moves = Signal(SLICE_BYTES, name=f"moves_{level}")
+        m.d.comb += moves.eq(Cat(
+            here[lane] & (bits[lane][level] ^ (lane >> level & 1)) for lane in range(SLICE_BYTES)
+        ))  # fmt: skip
+        crossings.append(moves)
+        other = [lane ^ 1 << level for lane in range(SLICE_BYTES)]
+        held = Signal(SLICE_BYTES, name=f"held_{level}", reset_less=True)
+        m.d.sync += held.eq(Cat(
+            moves[other[lane]] | (here[lane] & ~moves[lane]) for lane in range(SLICE_BYTES)
+        ))  # fmt: skip
+        routed = [Signal(PLACE_BITS, name=f"place_{level}_{lane}", reset_less=True)
+                  for lane in range(SLICE_BYTES)]  # fmt: skip
+        m.d.sync += [
+            routed[lane].eq(Mux(moves[other[lane]], bits[other[lane]], bits[lane]))
+            for lane in range(SLICE_BYTES)
+        ]
+        here, bits = held, routed
     return crossings, here
 
 
-def _levels(
-    m: Module, name: str, lanes: Sequence[Value], levels: Sequence[tuple[int, Sequence[Value]]]
-) -> list[Signal]:
-    """The lanes behind one level or two: each takes the byte of the other lane where its select is set.
-
-    Two levels are a multiplexer of four whose selects are those of the path to its output.
-    """
-    out = [Signal(8, name=f"{name}_{lane}") for lane in range(SLICE_BYTES)]
-    (first, selects), *more = levels
-    for lane in range(SLICE_BYTES):
-        other = lane ^ 1 << first
-        if not more:
-            m.d.comb += out[lane].eq(Mux(selects[lane], lanes[other], lanes[lane]))
-            continue
-        ((second, last),) = more
-        across = lane ^ 1 << second
-        select = Signal(2, name=f"{name}_select_{lane}")
-        m.d.comb += [
-            select.eq(Cat(Mux(last[lane], selects[across], selects[lane]), last[lane])),
-            out[lane].eq(Mux(select[1], Mux(select[0], lanes[across ^ 1 << first], lanes[across]),
-                             Mux(select[0], lanes[other], lanes[lane]))),
-        ]  # fmt: skip
-    return out
-
-
-def _registers(m: Module, name: str, lanes: Sequence[Value]) -> list[Signal]:
-    held = [Signal(8, name=f"{name}_{lane}", reset_less=True) for lane in range(SLICE_BYTES)]
-    m.d.sync += [now.eq(lane) for now, lane in zip(held, lanes, strict=True)]
-    return held
+def _moved(m: Module, level: int, lanes: Sequence[Value], selects: Value) -> list[Signal]:
+    """The lanes behind a level: each takes the byte of the other lane where its select is set."""
+    moved = [Signal(8, name=f"lanes_{level}_{lane}", reset_less=True) for lane in range(SLICE_BYTES)]
+    m.d.sync += [
+        one.eq(Mux(selects[lane], lanes[lane ^ 1 << level], lanes[lane])) for lane, one in enumerate(moved)
+    ]
+    return moved
 
 
 class SliceCompactor(wiring.Component):
@@ -168,7 +135,7 @@ class SliceCompactor(wiring.Component):
     The controls are a cycle ahead of the bytes.
 
     Latency: `COMPACTOR_CYCLES` from `places`, one less from `bytes`. Throughput: a slice per cycle.
-    Cost: two multiplexers of four and one of two for each bit.
+    Cost: five multiplexers of two for each bit.
 
     Members
     -------
@@ -189,15 +156,13 @@ class SliceCompactor(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crossings, moved_valid = _crossings(m, self.valid, self.places.as_value(), _COMPACTOR_LEVELS)
+        crossings, moved_valid = _crossings(m, self.valid, self.places.as_value())
         m.d.comb += self.moved_valid.eq(delayed(m, moved_valid, 1, "moved_valid"))
         lanes: list[Value] = [self.bytes.word_select(lane, 8) for lane in range(SLICE_BYTES)]
-        for cycle, (levels, rows) in enumerate(zip(_COMPACTOR_LEVELS, crossings, strict=True)):
-            steps = []
-            for level, moves in zip(levels, rows, strict=True):
-                late = delayed(m, moves, 1, f"late_{level}")
-                steps.append((level, [late[lane ^ 1 << level] for lane in range(SLICE_BYTES)]))
-            lanes = [*_registers(m, f"lanes_{cycle}", _levels(m, f"moved_{cycle}", lanes, steps))]
+        for level, moves in zip(_LEVELS, crossings, strict=True):
+            late = delayed(m, moves, 1, f"late_{level}")
+            selects = Cat(late[lane ^ 1 << level] for lane in range(SLICE_BYTES))
+            lanes = [*_moved(m, level, lanes, selects)]
         m.d.comb += self.moved.eq(Cat(lanes))
         return m
 
@@ -227,19 +192,17 @@ class SliceExpander(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crossings, _ = _crossings(m, self.valid, self.places.as_value(), _EXPANDER_LEVELS)
+        crossings, _ = _crossings(m, self.valid, self.places.as_value())
         lanes: list[Value] = [self.run.word_select(lane, 8) for lane in range(SLICE_BYTES)]
-        for cycle in reversed(range(EXPANDER_CYCLES)):
-            # The bytes are here `EXPANDER_CYCLES` - `cycle` - 1 cycles after they are in front of it.
-            late = 2 * (EXPANDER_CYCLES - cycle) - 1
-            (level,), (moves,) = _EXPANDER_LEVELS[cycle], crossings[cycle]
+        for level, moves in reversed([*zip(_LEVELS, crossings, strict=True)]):
+            # The bytes are here `EXPANDER_CYCLES` - `level` - 1 cycles after they are in front of it.
+            late = 2 * (EXPANDER_CYCLES - level) - 1
             if late < _LONG_CYCLES:
                 selects = delayed(m, moves, late, f"late_{level}")
             else:
                 m.submodules[f"late_{level}"] = line = DelayLine(SLICE_BYTES, late)
                 m.d.comb += line.input.eq(moves)
                 selects = line.output
-            moved = _levels(m, f"moved_{cycle}", lanes, [(level, [*selects])])
-            lanes = [*_registers(m, f"lanes_{cycle}", moved)]
+            lanes = [*_moved(m, level, lanes, selects)]
         m.d.comb += self.bytes.eq(Cat(lanes))
         return m

@@ -9,12 +9,12 @@ from flashtrain.spec.codec import SLICE_BYTES, Mode
 from .byte_network import delayed
 from .classes import CLASSES_CYCLES, SliceClassifier, plane_stride, valid_bytes
 from .counting import QUAD, count_of_quad
-from .group_ring import INDEX_BITS, RING_GROUPS
+from .group_ring import GROUP_CYCLES, INDEX_BITS, RING_GROUPS
 from .layouts import CLASSES, GROUP_BYTES, GROUP_SLICES, STRIDE_BITS, ChoiceLayout
 
 _SUM_CYCLES = 5
-CLASSIFIER_CYCLES = 1 + CLASSES_CYCLES + _SUM_CYCLES + 1
-"""From a group until it can be read from the store."""
+CLASSIFIER_CYCLES = GROUP_CYCLES + CLASSES_CYCLES + _SUM_CYCLES + 1
+"""From the pointer of a group until its sizes can be read from the store."""
 
 COST_BITS = 8
 RANGES = [(begin, end) for begin in range(GROUP_SLICES) for end in range(begin, GROUP_SLICES)]
@@ -37,7 +37,7 @@ class GroupClassifier(wiring.Component):
     -------
     valid : In(1)              there is a group
     at : In(6)                 its pointer in the ring
-    group : In(1024)
+    group : In(1024)           `GROUP_CYCLES` later
     last : In(1)               stored with it
     wide : In(1)               of FP32
     choice : In(ChoiceLayout)
@@ -73,8 +73,6 @@ class GroupClassifier(wiring.Component):
         )
         write, read = sizes.write_port(), sizes.read_port(domain="comb")
         write_classes, read_classes = store.write_port(), store.read_port(domain="comb")
-        group = Signal(8 * GROUP_BYTES, reset_less=True)
-        m.d.sync += group.eq(self.group)
 
         # Mode, base and format are the same for all groups under way.
         stride, without_zero = Signal(STRIDE_BITS), Signal()
@@ -87,7 +85,7 @@ class GroupClassifier(wiring.Component):
         for number in range(GROUP_SLICES):
             m.submodules[f"slice_{number}"] = one = SliceClassifier()
             m.d.comb += [
-                one.slice.eq(group.word_select(number, 8 * SLICE_BYTES)),
+                one.slice.eq(self.group.word_select(number, 8 * SLICE_BYTES)),
                 one.wide.eq(self.wide),
                 one.mode.eq(self.choice.mode),
                 one.base.eq(self.choice.base),

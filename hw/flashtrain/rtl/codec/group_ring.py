@@ -4,20 +4,26 @@ from amaranth import Module, Signal
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.lib.memories import IN_BLOCKS
+
 from .layouts import GROUP_BYTES
 
 INDEX_BITS = 5
 """Of a group in the ring. Pointers have a bit more."""
 RING_GROUPS = 1 << INDEX_BITS
+GROUP_CYCLES = 2
+"""From a pointer to its group, out of block memories through their output registers."""
 READ_CYCLES = 5
-"""From a part until its group is read."""
+"""From a part until its group is there."""
 
 
 class GroupRing(wiring.Component):
     """Holds groups until their page is settled, and offers them in order; again on request.
 
-    Latency: 1 cycle from `group` to `next_valid`. Throughput: a group per cycle.
-    Cost: two memories of 32 groups in look-up tables.
+    A group passes a register on its way into the memories, and one out of them.
+
+    Latency: 2 cycles from `group` to `next_valid`, then `GROUP_CYCLES` to the group.
+    Throughput: a group per cycle. Cost: two block memories of the width of a group.
 
     Members
     -------
@@ -27,8 +33,10 @@ class GroupRing(wiring.Component):
     restart_at : In(6)          a pointer
     next_valid : Out(1)         a group is offered in this cycle; none behind the last of an append
     next_at : Out(6)            its pointer
-    next_group : Out(1024), next_last : Out(1)
-    read_at : In(5), read_group : Out(1024)   any group, in the same cycle
+    next_last : Out(1)
+    next_group : Out(1024)      `GROUP_CYCLES` later
+    read_at : In(5)             any group
+    read_group : Out(1024)      `GROUP_CYCLES` later
     retired : In(6)             groups before this one are not needed any more
     """
 
@@ -52,34 +60,40 @@ class GroupRing(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         size = 1 << self.index_bits
-        m.submodules.groups = groups = memory.Memory(shape=self.bits, depth=size, init=[])
+        m.submodules.groups = groups = memory.Memory(shape=self.bits, depth=size, init=[], attrs=IN_BLOCKS)
         m.submodules.lasts = lasts = memory.Memory(shape=1, depth=size, init=[])
         write, write_last = groups.write_port(), lasts.write_port()
-        offered, offered_last = groups.read_port(domain="comb"), lasts.read_port(domain="comb")
-        read = groups.read_port(domain="comb")
-        arrived, at = Signal(self.index_bits + 1), Signal(self.index_bits + 1)
-        level = Signal(self.index_bits + 1)  # groups that are here, those retired in this cycle included
-        ended = Signal(init=1)
-        takes = Signal()
+        offered, read = groups.read_port(), groups.read_port()
+        offered_last = lasts.read_port(domain="comb")
+        pointer = self.index_bits + 1
+        taken, arrived, at = Signal(pointer), Signal(pointer), Signal(pointer)
+        level = Signal(pointer)  # groups that are here, those retired in this cycle included
+        room, ended = Signal(), Signal(init=1)
+        takes, enters = Signal(), Signal()
+        entering = Signal(self.bits, reset_less=True)
         m.d.comb += [
-            self.group.ready.eq(level < size),
-            takes.eq(self.group.valid & self.group.ready),
+            self.group.ready.eq(room),
+            takes.eq(self.group.valid & room),
             write.addr.eq(arrived),
-            write.data.eq(self.group.payload),
-            write.en.eq(takes),
-            write_last.addr.eq(arrived),
+            write.data.eq(entering),
+            write.en.eq(enters),
+            write_last.addr.eq(taken),
             write_last.data.eq(self.last),
             write_last.en.eq(takes),
             offered.addr.eq(at),
             offered_last.addr.eq(at),
             self.next_valid.eq(~ended & (at != arrived)),
             self.next_at.eq(at),
-            self.next_group.eq(offered.data),
             self.next_last.eq(offered_last.data),
             read.addr.eq(self.read_at),
-            self.read_group.eq(read.data),
         ]
-        m.d.sync += [arrived.eq(arrived + takes), level.eq(arrived + takes - self.retired)]
+        m.d.sync += [
+            taken.eq(taken + takes), arrived.eq(taken), enters.eq(takes), entering.eq(self.group.payload),
+            level.eq(taken + takes - self.retired),
+            # Known a cycle late: a group may have been taken meanwhile.
+            room.eq(level < size - 1),
+            self.next_group.eq(offered.data), self.read_group.eq(read.data),
+        ]  # fmt: skip
         with m.If(self.restart):
             m.d.sync += [at.eq(self.restart_at), ended.eq(0)]
         with m.Elif(self.next_valid):

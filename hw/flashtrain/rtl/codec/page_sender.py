@@ -1,26 +1,34 @@
 """Pages to beats of the port, with their checksums."""
 
-from amaranth import Cat, Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth import Module, Mux, Signal
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.lib.streams import Queue
+from flashtrain.rtl.lib.memories import IN_BLOCKS
+from flashtrain.spec.geometry import bits_for
 
-from .byte_network import delayed
 from .checksum import CRC_BITS, PageChecksum
 from .layouts import GROUP_BYTES, PageShape
 from .page_buffers import LINE_CYCLES
 
 _QUEUED_BEATS = 16
-"""As many as are under way from a request for a line to the queue, and some."""
+"""As many as are under way from a request for a line to the output, and some."""
+
+
+class BeatCheck(data.StructLayout):
+    """Whether a beat is the last one of its page, and the checksum of the page up to it."""
+
+    def __init__(self):
+        super().__init__({"ends": 1, "checksum": CRC_BITS})
 
 
 class PageSender(wiring.Component):
     """Offers whole pages, and outputs each page that was taken, its checksum in the last bytes.
 
-    Lines are requested only if the queue has room for their beats, so nothing stalls on the way to it.
+    Beats wait in block memory until they leave; their checksums follow them. Lines are requested only if
+    there is room for their beats, so nothing stalls on the way.
 
-    Latency: some 13 cycles from `page` to its first beat. Throughput: a beat per cycle, page after page.
+    Latency: some 14 cycles from `page` to its first beat. Throughput: a beat per cycle, page after page.
 
     Members
     -------
@@ -49,13 +57,12 @@ class PageSender(wiring.Component):
         m = Module()
         beats, port_bits = GROUP_BYTES // self.port_bytes, 8 * self.port_bytes
         m.submodules.checksum = checksum = PageChecksum(port_bits)
-        m.submodules.queue = queue = Queue(port_bits, _QUEUED_BEATS + 3 * beats)
-        connect(m, queue.output, flipped(self.output))
+        depth = 1 << bits_for(_QUEUED_BEATS + 3 * beats)
 
         # Pages that were taken, and requests for their lines.
         taken, active = Signal(), Signal()
         pause = Signal(range(beats))  # cycles until the next line may follow
-        reserved = Signal(range(queue.depth + 1))  # beats in the queue, or on the way to it
+        reserved = Signal(range(depth + 1))  # beats that wait, or are under way
         room, last_line, leaves = Signal(), Signal(), Signal()  # room: for the beats of a line
         m.d.comb += [
             self.page.valid.eq(self.whole & ~taken),
@@ -63,12 +70,11 @@ class PageSender(wiring.Component):
             self.take.eq(self.page.valid & self.page.ready),
             self.read.eq(active & (pause == 0) & room),
             self.release.eq(self.read & last_line),
-            leaves.eq(self.output.valid & self.output.ready),
         ]
         m.d.sync += [
             reserved.eq(reserved + Mux(self.read, beats, 0) - leaves),
             # Known a cycle late: a line may have been requested meanwhile.
-            room.eq(reserved <= queue.depth - 2 * beats),
+            room.eq(reserved <= depth - 2 * beats),
         ]
         with m.If(pause != 0):
             m.d.sync += pause.eq(pause - 1)
@@ -107,13 +113,48 @@ class PageSender(wiring.Component):
         with m.Elif(left != 0):
             m.d.sync += [rest.eq(rest[port_bits:]), left.eq(left - 1)]
 
-        # The checksum is there when the beat is.
-        late = checksum.latency
-        for cycle in range(late):
+        # Beats wait. One may leave when its checksum is known.
+        m.submodules.beats = stored = memory.Memory(shape=port_bits, depth=depth, init=[], attrs=IN_BLOCKS)
+        m.submodules.checks = checks = memory.Memory(shape=BeatCheck(), depth=depth, init=[])
+        write, read = stored.write_port(), stored.read_port()
+        write_check, read_check = checks.write_port(), checks.read_port(domain="comb")
+        arrived, summed, left_at = Signal(range(depth)), Signal(range(depth)), Signal(range(depth))
+        m.d.comb += [write.addr.eq(arrived), write.data.eq(beat), write.en.eq(valid)]
+        m.d.sync += arrived.eq(arrived + valid)
+        for cycle in range(checksum.latency):
             before = valid, ends
             valid, ends = Signal(name=f"valid_{cycle}"), Signal(name=f"ends_{cycle}")
             m.d.sync += [valid.eq(before[0]), ends.eq(before[1])]
-        beat = delayed(m, beat, late, "beat")
-        checked = Cat(beat[: port_bits - CRC_BITS], ~checksum.remainder)
-        m.d.comb += [queue.input.valid.eq(valid), queue.input.payload.eq(Mux(ends, checked, beat))]
+        m.d.comb += [
+            write_check.addr.eq(summed),
+            write_check.data.ends.eq(ends),
+            write_check.data.checksum.eq(~checksum.remainder),
+            write_check.en.eq(valid),
+        ]
+        m.d.sync += summed.eq(summed + valid)
+
+        # A beat goes from the memory through its output register.
+        here, check = Signal(), Signal(BeatCheck(), reset_less=True)  # a beat at the memory's output
+        result = Signal(port_bits, reset_less=True)
+        moves, takes, some = Signal(), Signal(), Signal()  # the beat goes to the register; another one comes
+        m.d.comb += [
+            some.eq(summed != left_at),
+            moves.eq(~self.output.valid | self.output.ready),
+            takes.eq(~here | moves),
+            read.addr.eq(left_at),
+            read.en.eq(takes),
+            read_check.addr.eq(left_at),
+            self.output.payload.eq(result),
+        ]
+        m.d.sync += leaves.eq(takes & some)
+        with m.If(takes):
+            m.d.sync += [here.eq(some), check.eq(read_check.data)]
+            with m.If(some):
+                m.d.sync += left_at.eq(left_at + 1)
+        with m.If(moves):
+            m.d.sync += [
+                self.output.valid.eq(here),
+                result.eq(read.data),
+                result[-CRC_BITS:].eq(Mux(check.ends, check.checksum, read.data[-CRC_BITS:])),
+            ]
         return m

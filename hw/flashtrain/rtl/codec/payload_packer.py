@@ -9,7 +9,7 @@ from flashtrain.spec.geometry import bits_for
 
 from .byte_network import COMPACTOR_CYCLES, PLACE_BITS, BytePlaces, SliceCompactor, delayed
 from .classes import rearranged, valid_bytes
-from .group_ring import INDEX_BITS, READ_CYCLES
+from .group_ring import GROUP_CYCLES, INDEX_BITS, READ_CYCLES
 from .layouts import GROUP_BYTES, GROUP_SLICES, LANES, PageShape
 from .page_fitter import END_CYCLES, PartLayout
 
@@ -34,8 +34,8 @@ class PayloadPacker(wiring.Component):
     -------
     valid : In(1)
     part : In(PartLayout)
-    read_at : Out(5), group : In(1024)   the group of the part, from the ring, in the same cycle:
-      `READ_CYCLES` after the part
+    read_at : Out(5)                     the group of the part
+    group : In(1024)                     from the ring, `READ_CYCLES` after the part
     write : Out(1), address : Out, data : Out(1024)   the memory of lines
     end : Out     offset of the last free byte before the payload, `END_CYCLES` after `part`
     """
@@ -107,7 +107,7 @@ class PayloadPacker(wiring.Component):
 
         # The valid bytes of each slice to their places.
         wide = delayed(m, part.wide, READ_CYCLES, "wide")
-        m.d.comb += self.read_at.eq(delayed(m, part.index, READ_CYCLES, "index"))
+        m.d.comb += self.read_at.eq(delayed(m, part.index, READ_CYCLES - GROUP_CYCLES, "index"))
         moved, moved_valid, rows = [], [], []
         for number in range(GROUP_SLICES):
             m.submodules[f"places_{number}"] = places = BytePlaces()
