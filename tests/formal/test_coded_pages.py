@@ -1,8 +1,9 @@
 """Theorems: the encoder loses no group of slices, and offers no page before it is whole.
 
-**Groups.** A group that is offered or read is the one that arrived at its pointer, until it is retired. A
-restart begins at any group that is not retired. The surroundings retire groups in order, and none that was
-not offered. Of rings of 4 groups of 2 bits; unbounded, by induction.
+**Groups.** A group that is offered or read is the one that arrived at its pointer, until it is retired. It
+comes `GROUP_CYCLES` after its pointer. A restart begins at any group that is not retired. The surroundings
+retire groups in order, and none that was not offered. Of rings of 4 groups of 2 bits; unbounded, by
+induction.
 
 **Pages.** The n-th page that closes is offered as the n-th: `delay` cycles and one after its last part, not
 before, and until it is taken. No more pages are at work than there are buffers. The surroundings begin pages
@@ -11,7 +12,7 @@ in free buffers only. Of 2 buffers and a delay of 3 cycles, in the first 16 cycl
 
 from amaranth.hdl import Module, Signal
 
-from flashtrain.rtl.codec.group_ring import GroupRing
+from flashtrain.rtl.codec.group_ring import GROUP_CYCLES, GroupRing
 from flashtrain.rtl.codec.page_counters import PageCounters
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
@@ -28,7 +29,7 @@ CYCLES = 16
 class GroupsStay(Theorem):
     def state(self, m: Module, inside: Inside) -> None:
         ring = self.design
-        arrived, at = inside["arrived"], inside["at"]
+        taken, arrived, at = inside["taken"], inside["arrived"], inside["at"]
         takes = ring.group.valid & ring.group.ready
 
         def before(pointer):
@@ -41,28 +42,41 @@ class GroupsStay(Theorem):
         self.assume(m, ~ring.restart | ((ring.restart_at - ring.retired)[: INDEX_BITS + 1]
                                         <= (at - ring.retired)[: INDEX_BITS + 1]))  # fmt: skip
 
-        # Any pointer, and the group that has arrived there last.
+        # Any pointer, and the group that has been taken there last.
         pointer = self.some(m, INDEX_BITS + 1, "pointer")
         group, last = Signal(BITS), Signal()
-        with m.If(takes & (arrived == pointer)):
+        with m.If(takes & (taken == pointer)):
             m.d.sync += [group.eq(ring.group.payload), last.eq(ring.last)]
         here = before(pointer) < before(arrived)
-        self.claim(m, before(arrived) <= GROUPS)
+        self.claim(m, before(taken) <= GROUPS)
         self.claim(m, ~ring.next_valid | (before(ring.next_at) < before(arrived)))
         offered = ring.next_valid & (ring.next_at == pointer)
-        self.claim(m, ~offered | ((ring.next_group == group) & (ring.next_last == last)))
+        self.claim(m, ~offered | (ring.next_last == last))
         read = here & (ring.read_at == pointer[:INDEX_BITS])
-        self.claim(m, ~read | (ring.read_group == group))
+        outputs = {"offered": (offered, ring.next_group), "read": (read, ring.read_group)}
+        for name, (requested, found) in outputs.items():
+            expected = group
+            for cycle in range(GROUP_CYCLES):
+                ahead = requested, expected
+                requested, expected = Signal(name=f"{name}_{cycle}"), Signal(BITS, name=f"of_{name}_{cycle}")
+                m.d.sync += [requested.eq(ahead[0]), expected.eq(ahead[1])]
+            self.claim(m, ~requested | (found == expected))
 
         self.lemma(m, before(at) <= before(arrived))
-        self.lemma(m, inside["level"] == before(arrived))
+        self.lemma(m, before(arrived) <= before(taken))
+        self.lemma(m, taken == (arrived + inside["enters"])[: INDEX_BITS + 1])
+        self.lemma(m, inside["level"] == before(taken))
+        self.lemma(m, ~ring.group.ready | (inside["level"] < GROUPS))
+        entering = inside["enters"] & (arrived == pointer)
+        self.lemma(m, ~entering | ((inside["entering"] == group)
+                                   & (inside.word(m, "lasts", pointer[:INDEX_BITS]) == last)))  # fmt: skip
         self.lemma(m, ~here | (inside.word(m, "groups", pointer[:INDEX_BITS]) == group))
         self.lemma(m, ~here | (inside.word(m, "lasts", pointer[:INDEX_BITS]) == last))
 
         again, full = Signal(), Signal()
         m.d.sync += [
             again.eq(again | (ring.restart & (ring.restart_at != at))),
-            full.eq(full | (before(arrived) == GROUPS)),
+            full.eq(full | (before(taken) == GROUPS)),
         ]
         self.witness(m, again & full & (at == 0) & ring.next_valid)
 
@@ -113,7 +127,7 @@ def test_groups_stay() -> None:
 
 
 def test_groups_arrive_too_early() -> None:
-    faulty = planted(GroupRing, ("self.group.ready.eq(level < size)", "self.group.ready.eq(level <= size)"))
+    faulty = planted(GroupRing, ("room.eq(level < size - 1)", "room.eq(level < size)"))
     refute(GroupsStay(faulty(BITS, INDEX_BITS)), depth=12)
 
 

@@ -25,7 +25,7 @@ from .byte_network import delayed
 
 BASE_CYCLES = 4
 """From the sums to the base."""
-MODE_CYCLES = 6
+MODE_CYCLES = 7
 """From then on to the mode."""
 
 SUM_BITS = bits_for((len(SAMPLED) * slice_elements(Codec.WINDOW16) << MEMORY + FRACTION) + 1)
@@ -220,6 +220,10 @@ class ModeChoice(wiring.Component):
             ).all()
             with m.If(is_best):
                 m.d.sync += [best_mode.eq(mode), best_saves.eq(kept[mode])]
-        # 6
-        m.d.sync += self.next_mode.eq(Mux(best_saves > needed, best_mode, self.mode))
+        # 6 and 7
+        saves_more = Signal(reset_less=True)
+        m.d.sync += [
+            saves_more.eq(best_saves > needed),
+            self.next_mode.eq(Mux(saves_more, delayed(m, best_mode, 1, "best_mode"), self.mode)),
+        ]
         return m

@@ -329,13 +329,15 @@ class PageFitter(wiring.Component):
         # Slices that the append may still lose.
         most = shape.page_bytes // SLICE_BYTES
         credit, slices = Signal(range(2 * shape.page_bytes)), Signal(16)
+        lost = Signal(range(most), reset_less=True)  # by a page of the latest mode
         allowed, wanted, differs = Signal(), Signal(ChoiceLayout()), Signal()
+        m.d.sync += allowed.eq(credit >= lost)
         least = [least_slices(shape.page_bytes, one, Mode.RAW) for one in (Codec.WINDOW16, Codec.WINDOW32)]
         with m.Switch(Cat(latest.mode, self.wide)):
             for mode in Mode:
                 for wide in (0, 1):
                     with m.Case(wide << 2 | mode):
-                        m.d.sync += allowed.eq(credit >= shape.lost_slices(bool(wide), mode))
+                        m.d.sync += lost.eq(shape.lost_slices(bool(wide), mode))
 
         m.d.comb += self.restart_at.eq(page_at)
         with m.FSM(name="choice"):

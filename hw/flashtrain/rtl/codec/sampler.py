@@ -115,7 +115,7 @@ class ChoiceEntry(data.StructLayout):
 class Sampler(wiring.Component):
     """Samples an append, and computes the choices of its blocks (`flashtrain.spec.codec.Tracker`).
 
-    Latency: 15 cycles from the last group of a block to its choice. Throughput: a group per cycle, while
+    Latency: 16 cycles from the last group of a block to its choice. Throughput: a group per cycle, while
     choices are taken. The first group of an append stalls until the choices of the one before are made.
 
     Members
