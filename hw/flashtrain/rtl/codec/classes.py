@@ -32,13 +32,13 @@ def exponent(lane: Value) -> Value:
 
 
 def rearranged(lanes: list[Value], wide: Value) -> Value:
-    """The elements of a slice as exponent, sign and mantissa from high to low."""
+    """Elements in these halfwords as exponent, sign and mantissa from high to low."""
 
     def rotated(element: Value) -> Value:
         sign, mantissa = element[-1], element[:-9]
         return Cat(mantissa, sign, element[-9:-1])
 
-    words = [Cat(*lanes[at : at + 2]) for at in range(0, LANES, 2)]
+    words = [Cat(*lanes[at : at + 2]) for at in range(0, len(lanes), 2)]
     return Mux(wide, Cat(rotated(word) for word in words), Cat(rotated(lane) for lane in lanes))
 
 

@@ -1,6 +1,6 @@
 """The encoder: the data of appends to coded pages."""
 
-from amaranth import Module
+from amaranth import Cat, Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -11,7 +11,7 @@ from flashtrain.spec.streams import Codec
 
 from .group_classifier import GroupClassifier
 from .group_collector import GroupCollector
-from .group_ring import GroupRing
+from .group_ring import GroupRing, marked
 from .layouts import CODEC_BITS, JobLayout
 from .page_buffers import PageBuffers
 from .page_fitter import PageFitter
@@ -89,7 +89,7 @@ class Encoder(wiring.Component):
             collector.job.payload.eq(jobs.input.payload),
             collector.job.valid.eq(self.job.valid & jobs.input.ready),
             self.job.ready.eq(jobs.input.ready & collector.job.ready),
-            ring.group.payload.eq(group.payload),
+            ring.group.payload.eq(marked(group.payload, collector.codec == Codec.WINDOW32)),
             ring.group.valid.eq(group.valid & sampler.ready),
             ring.last.eq(collector.last),
             sampler.group.eq(group.payload),
@@ -107,7 +107,7 @@ class Encoder(wiring.Component):
             ring.retired.eq(fitter.retired),
             classifier.valid.eq(ring.next_valid & ~fitter.restart),
             classifier.at.eq(ring.next_at),
-            classifier.group.eq(ring.next_group),
+            classifier.group.eq(Cat(one.octets for one in ring.next_group)),
             classifier.last.eq(ring.next_last),
             classifier.wide.eq(fitter.wide),
             classifier.choice.eq(fitter.choice),

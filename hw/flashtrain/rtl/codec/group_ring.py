@@ -1,7 +1,8 @@
 """Groups of slices at work in the encoder, which takes some of them more than once."""
 
-from amaranth import Module, Signal
-from amaranth.lib import memory, stream, wiring
+from amaranth import Cat, Module, Signal, Value
+from amaranth.hdl import ShapeLike
+from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.lib.memories import IN_BLOCKS
@@ -16,6 +17,20 @@ GROUP_CYCLES = 2
 READ_CYCLES = 5
 """From a part until its group is there."""
 
+_MARKED_BYTES = 8
+"""Bytes that share a mark: as many marks as fit the spare bits of the block memories of an ECP5."""
+MARKED_LANES = _MARKED_BYTES // 2
+MARKED = data.ArrayLayout(
+    data.StructLayout({"octets": 8 * _MARKED_BYTES, "wide": 1}), GROUP_BYTES // _MARKED_BYTES
+)
+"""A group whose format stands beside its bytes: one register for all of them would be far from most."""
+
+
+def marked(group: Value, wide: Value) -> Value:
+    """`MARKED` of a group of FP32 (`wide`) or BF16."""
+    bits = 8 * _MARKED_BYTES
+    return Cat(Cat(group[at : at + bits], wide) for at in range(0, 8 * GROUP_BYTES, bits))
+
 
 class GroupRing(wiring.Component):
     """Holds groups until their page is settled, and offers them in order; again on request.
@@ -27,40 +42,42 @@ class GroupRing(wiring.Component):
 
     Members
     -------
-    group : In(stream(1024))
+    group : In(stream(MARKED))
     last : In(1)                the group is the last of its append
     restart : In(1)             the next group offered is `restart_at`, which has arrived or will
     restart_at : In(6)          a pointer
     next_valid : Out(1)         a group is offered in this cycle; none behind the last of an append
     next_at : Out(6)            its pointer
     next_last : Out(1)
-    next_group : Out(1024)      `GROUP_CYCLES` later
+    next_group : Out(MARKED)    `GROUP_CYCLES` later
     read_at : In(5)             any group
-    read_group : Out(1024)      `GROUP_CYCLES` later
+    read_group : Out(MARKED)    `GROUP_CYCLES` later
     retired : In(6)             groups before this one are not needed any more
     """
 
-    def __init__(self, bits: int = 8 * GROUP_BYTES, index_bits: int = INDEX_BITS):
-        self.bits = bits
+    def __init__(self, group: ShapeLike = MARKED, index_bits: int = INDEX_BITS):
+        self.group_shape = group
         self.index_bits = index_bits
         super().__init__({
-            "group": In(stream.Signature(bits)),
+            "group": In(stream.Signature(group)),
             "last": In(1),
             "restart": In(1),
             "restart_at": In(index_bits + 1),
             "next_valid": Out(1),
             "next_at": Out(index_bits + 1),
-            "next_group": Out(bits),
+            "next_group": Out(group),
             "next_last": Out(1),
             "read_at": In(index_bits),
-            "read_group": Out(bits),
+            "read_group": Out(group),
             "retired": In(index_bits + 1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         size = 1 << self.index_bits
-        m.submodules.groups = groups = memory.Memory(shape=self.bits, depth=size, init=[], attrs=IN_BLOCKS)
+        m.submodules.groups = groups = memory.Memory(
+            shape=self.group_shape, depth=size, init=[], attrs=IN_BLOCKS
+        )
         m.submodules.lasts = lasts = memory.Memory(shape=1, depth=size, init=[])
         write, write_last = groups.write_port(), lasts.write_port()
         offered, read = groups.read_port(), groups.read_port()
@@ -70,7 +87,7 @@ class GroupRing(wiring.Component):
         level = Signal(pointer)  # groups that are here, those retired in this cycle included
         room, ended = Signal(), Signal(init=1)
         takes, enters = Signal(), Signal()
-        entering = Signal(self.bits, reset_less=True)
+        entering = Signal(self.group_shape, reset_less=True)
         m.d.comb += [
             self.group.ready.eq(room),
             takes.eq(self.group.valid & room),

@@ -9,8 +9,8 @@ from flashtrain.spec.geometry import bits_for
 
 from .byte_network import COMPACTOR_CYCLES, PLACE_BITS, BytePlaces, SliceCompactor, delayed
 from .classes import rearranged, valid_bytes
-from .group_ring import GROUP_CYCLES, INDEX_BITS, READ_CYCLES
-from .layouts import GROUP_BYTES, GROUP_SLICES, LANES, PageShape
+from .group_ring import GROUP_CYCLES, INDEX_BITS, MARKED, MARKED_LANES, READ_CYCLES
+from .layouts import GROUP_BYTES, GROUP_SLICES, PageShape
 from .page_fitter import END_CYCLES, PartLayout
 
 _LINE_BITS = 7
@@ -35,7 +35,7 @@ class PayloadPacker(wiring.Component):
     valid : In(1)
     part : In(PartLayout)
     read_at : Out(5)                     the group of the part
-    group : In(1024)                     from the ring, `READ_CYCLES` after the part
+    group : In(MARKED)                   from the ring, `READ_CYCLES` after the part
     write : Out(1), address : Out, data : Out(1024)   the memory of lines
     end : Out     offset of the last free byte before the payload, `END_CYCLES` after `part`
     """
@@ -47,7 +47,7 @@ class PayloadPacker(wiring.Component):
             "valid": In(1),
             "part": In(PartLayout(self.shape, buffers)),
             "read_at": Out(INDEX_BITS),
-            "group": In(8 * GROUP_BYTES),
+            "group": In(MARKED),
             "write": Out(1),
             "address": Out(self.shape.line_bits + bits_for(buffers)),
             "data": Out(8 * GROUP_BYTES),
@@ -106,7 +106,11 @@ class PayloadPacker(wiring.Component):
         begin, end = delayed(m, begin, 2, "begin_last"), delayed(m, end, _MERGED_CYCLE - END_CYCLES, "end")
 
         # The valid bytes of each slice to their places.
-        wide = delayed(m, part.wide, READ_CYCLES, "wide")
+        elements = Signal(8 * GROUP_BYTES, reset_less=True)
+        m.d.sync += elements.eq(Cat(
+            rearranged([marked.octets.word_select(lane, 16) for lane in range(MARKED_LANES)], marked.wide)
+            for marked in self.group
+        ))  # fmt: skip
         m.d.comb += self.read_at.eq(delayed(m, part.index, READ_CYCLES - GROUP_CYCLES, "index"))
         moved, moved_valid, rows = [], [], []
         for number in range(GROUP_SLICES):
@@ -116,15 +120,12 @@ class PayloadPacker(wiring.Component):
             needed = valid_bytes(m, f"needed_{number}", classes, part.wide, without_zero)
             mask = Signal(SLICE_BYTES, name=f"mask_{number}")
             m.d.sync += mask.eq(needed & (self.valid & part.taken[number]).replicate(SLICE_BYTES))
-            content = self.group.word_select(number, 8 * SLICE_BYTES)
-            octets = Signal(8 * SLICE_BYTES, name=f"octets_{number}", reset_less=True)
-            m.d.sync += octets.eq(rearranged([content.word_select(lane, 16) for lane in range(LANES)], wide))
             m.d.comb += [
                 places.valid.eq(mask),
                 places.start.eq(starts[number]),
                 compactor.valid.eq(places.placed),
                 compactor.places.eq(places.places),
-                compactor.bytes.eq(octets),
+                compactor.bytes.eq(elements.word_select(number, 8 * SLICE_BYTES)),
             ]
             moved.append(compactor.moved)
             moved_valid.append(compactor.moved_valid)
