@@ -70,7 +70,8 @@ class GroupsStay(Theorem):
         entering = inside["enters"] & (arrived == pointer)
         self.lemma(m, ~entering | ((inside["entering"] == group)
                                    & (inside.word(m, "lasts", pointer[:INDEX_BITS]) == last)))  # fmt: skip
-        self.lemma(m, ~here | (inside.word(m, "groups", pointer[:INDEX_BITS]) == group))
+        for copy in ("offered", "stored"):
+            self.lemma(m, ~here | (inside.word(m, copy, pointer[:INDEX_BITS]) == group))
         self.lemma(m, ~here | (inside.word(m, "lasts", pointer[:INDEX_BITS]) == last))
 
         again, full = Signal(), Signal()

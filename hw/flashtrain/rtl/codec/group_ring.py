@@ -75,13 +75,8 @@ class GroupRing(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         size = 1 << self.index_bits
-        m.submodules.groups = groups = memory.Memory(
-            shape=self.group_shape, depth=size, init=[], attrs=IN_BLOCKS
-        )
         m.submodules.lasts = lasts = memory.Memory(shape=1, depth=size, init=[])
-        write, write_last = groups.write_port(), lasts.write_port()
-        offered, read = groups.read_port(), groups.read_port()
-        offered_last = lasts.read_port(domain="comb")
+        write_last, offered_last = lasts.write_port(), lasts.read_port(domain="comb")
         pointer = self.index_bits + 1
         taken, arrived, at = Signal(pointer), Signal(pointer), Signal(pointer)
         level = Signal(pointer)  # groups that are here, those retired in this cycle included
@@ -91,26 +86,34 @@ class GroupRing(wiring.Component):
         m.d.comb += [
             self.group.ready.eq(room),
             takes.eq(self.group.valid & room),
-            write.addr.eq(arrived),
-            write.data.eq(entering),
-            write.en.eq(enters),
             write_last.addr.eq(taken),
             write_last.data.eq(self.last),
             write_last.en.eq(takes),
-            offered.addr.eq(at),
             offered_last.addr.eq(at),
             self.next_valid.eq(~ended & (at != arrived)),
             self.next_at.eq(at),
             self.next_last.eq(offered_last.data),
-            read.addr.eq(self.read_at),
         ]
         m.d.sync += [
             taken.eq(taken + takes), arrived.eq(taken), enters.eq(takes), entering.eq(self.group.payload),
             level.eq(taken + takes - self.retired),
             # Known a cycle late: a group may have been taken meanwhile.
             room.eq(level < size - 1),
-            self.next_group.eq(offered.data), self.read_group.eq(read.data),
         ]  # fmt: skip
+        # A block memory has one port to read, so each reader has a copy.
+        for name, address, output in (
+            ("offered", at, self.next_group), ("stored", self.read_at, self.read_group)
+        ):  # fmt: skip
+            m.submodules[name] = copy = memory.Memory(
+                shape=self.group_shape, depth=size, init=[], attrs=IN_BLOCKS
+            )
+            write, read = copy.write_port(), copy.read_port()
+            group = Signal(self.group_shape, name=f"{name}_group", reset_less=True)
+            m.d.comb += [
+                write.addr.eq(arrived), write.data.eq(entering), write.en.eq(enters), read.addr.eq(address),
+                output.eq(group),
+            ]  # fmt: skip
+            m.d.sync += group.eq(read.data)
         with m.If(self.restart):
             m.d.sync += [at.eq(self.restart_at), ended.eq(0)]
         with m.Elif(self.next_valid):

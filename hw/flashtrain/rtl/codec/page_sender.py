@@ -1,6 +1,6 @@
 """Pages to beats of the port, with their checksums."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -135,6 +135,7 @@ class PageSender(wiring.Component):
 
         # A beat goes from the memory through its output register.
         here, check = Signal(), Signal(BeatCheck(), reset_less=True)  # a beat at the memory's output
+        check_out = Signal(BeatCheck(), reset_less=True)
         result = Signal(port_bits, reset_less=True)
         moves, takes, some = Signal(), Signal(), Signal()  # the beat goes to the register; another one comes
         m.d.comb += [
@@ -144,7 +145,9 @@ class PageSender(wiring.Component):
             read.addr.eq(left_at),
             read.en.eq(takes),
             read_check.addr.eq(left_at),
-            self.output.payload.eq(result),
+            self.output.payload.eq(
+                Cat(result[:-CRC_BITS], Mux(check_out.ends, check_out.checksum, result[-CRC_BITS:]))
+            ),
         ]
         m.d.sync += leaves.eq(takes & some)
         with m.If(takes):
@@ -152,9 +155,5 @@ class PageSender(wiring.Component):
             with m.If(some):
                 m.d.sync += left_at.eq(left_at + 1)
         with m.If(moves):
-            m.d.sync += [
-                self.output.valid.eq(here),
-                result.eq(read.data),
-                result[-CRC_BITS:].eq(Mux(check.ends, check.checksum, read.data[-CRC_BITS:])),
-            ]
+            m.d.sync += [self.output.valid.eq(here), result.eq(read.data), check_out.eq(check)]
         return m
