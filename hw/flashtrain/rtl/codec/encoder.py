@@ -44,9 +44,9 @@ class Encoder(wiring.Component):
     Inside, four slices of 32 bytes are at work per cycle, whatever the width of the port. A page begins with
     the mode and base of the page before. If the rule chooses others, the page begins anew.
 
-    Latency: some 40 cycles from the last beat of a page's data to the page.
+    Latency: some 44 cycles from the last beat of a page's data to the page.
     Throughput: a beat of user data per cycle while pages are taken. A port of 128 bytes loses a cycle per
-    page, some 20 cycles per change of mode or base, and some 12 cycles between appends. Cost: docs/area.md.
+    page, some 20 cycles per change of mode or base, and some 14 cycles between appends. Cost: docs/area.md.
 
     Members
     -------
