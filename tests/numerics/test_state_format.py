@@ -232,7 +232,7 @@ SCALED_FORMATS = pytest.mark.parametrize("form", [E4M3, E5M2], ids=["e4m3", "e5m
 
 
 def any_groups(random, groups):
-    """float32[groups, SCALE_GROUP] of every kind: of one size, of all sizes, at edges, and any bits."""
+    """float32[groups, SCALE_GROUP] of every kind: of a size, of all sizes, at edges, any bits, and ties."""
     shape = groups, SCALE_GROUP
     size = np.exp2(random.integers(-140, 127, (groups, 1)).astype(float))
     spread = np.exp2(random.integers(-40, 1, shape) * random.integers(0, 2, (groups, 1)))
@@ -241,7 +241,9 @@ def any_groups(random, groups):
     signed = random.choice(edges, shape).astype(np.uint32) | random.integers(0, 2, shape, np.uint32) << 31
     bits = random.integers(0, 1 << 32, shape, np.uint32)
     special = np.where(random.random(shape) < 0.05, signed, sized)
-    return np.choose(random.integers(0, 4, (groups, 1)), [sized, special, signed, bits]).view(np.float32)
+    ties = (random.integers(16, 32, shape) / 16 * size).astype(np.float32).view(np.uint32)
+    kinds = [sized, special, signed, bits, ties]
+    return np.choose(random.integers(0, len(kinds), (groups, 1)), kinds).view(np.float32)
 
 
 def exact(form, code, scale):

@@ -9,7 +9,7 @@ TINY = preset("tiny")
 CONFIGS = {
     "one": TINY,
     # An update unit that is faster than its tile sequencer, and waits for it.
-    "fast": replace(TINY, update_interval=2, update_divider=2),
+    "fast": replace(TINY, update_interval=2, update_divider=2, fp8_state=True),
     "two": replace(
         TINY,
         geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12, spare_blocks=2),

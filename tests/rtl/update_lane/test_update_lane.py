@@ -21,7 +21,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import PLACE_BITS, PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateStatistics
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Momentum
-from tests.rounded_state import NARROW
+from tests.rounded_state import NARROW, has
 from tests.rtl.elaborated import elaborated
 
 TINY = preset("tiny")
@@ -96,6 +96,12 @@ class Cycles:
         return clock
 
 
+def used_bytes(tile: Tile) -> int:
+    """Bytes of a tile that are of its parameters, in whole words."""
+    numbers, scaled = tile.array_bytes(tile.arrays - 1), tile.formats.of(tile.arrays - 1) is StateFormat.FP8
+    return -(-tile.scale_bytes(tile.arrays - 1).stop // 4) * 4 if scaled else numbers.stop
+
+
 class Step:
     """A step of tiles that lie on one channel, each with gradients of its own."""
 
@@ -123,7 +129,7 @@ class Step:
         layout = TileLayout(self.tile, count)
         pages = layout.state_pages(state)
         # Words of a page set that are of no parameter stay as they are.
-        words, used = pages[0, :, 0].copy().reshape(-1), self.tile.state_bytes * count
+        words, used = pages[0, :, 0].copy().reshape(-1), used_bytes(self.tile)
         words[used:] = 0xA5
         place = int(self._random.integers(1 << PLACE_BITS))
         updated = lane.update(words, layout.gradient_pages(gradients)[0, :, 0], place)
@@ -135,7 +141,12 @@ class Step:
         bits = random_bits(self.rounding.key, np.uint64(place), count)
         is_random = self.rounding.rounding is Rounding.STOCHASTIC
         stored = [
-            rounded(self.tile.formats.of(number), array, random_halves(bits, number) if is_random else None)
+            rounded(
+                self.tile.formats.of(number),
+                array,
+                random_halves(bits, number) if is_random else None,
+                number,
+            )
             for number, array in enumerate((new.w, new.m, new.v)[: self.tile.arrays])
         ]
         expected = layout.state_pages(stored)[0, :, 0].reshape(-1)
@@ -158,8 +169,8 @@ def random(seed):
 def open_lane(seed):
     lanes = []
 
-    def open_one(**how) -> RtlUpdateLane:
-        lanes.append(RtlUpdateLane(TINY, seed=seed, **how))
+    def open_one(config=TINY, **how) -> RtlUpdateLane:
+        lanes.append(RtlUpdateLane(config, seed=seed, **how))
         return lanes[-1]
 
     yield open_one
@@ -236,11 +247,14 @@ FORMATS = [
 @pytest.mark.parametrize(("formats", "rounding"), FORMATS)
 def test_any_values(open_lane, random, request, formats, rounding):
     """The optimizers of training runs in turn; with `--long N` of so many parameters."""
-    lane, left = open_lane(latency=0), max(1_000, request.config.getoption("--long"))
-    optimizers = cycle(OPTIMIZERS.values())
+    scaled = formats.moments is StateFormat.FP8
+    lane = open_lane(replace(TINY, fp8_state=True) if scaled else TINY, latency=0)
+    left = max(1_000, request.config.getoption("--long"))
+    optimizers = cycle(each for each in OPTIMIZERS.values() if has(each.code, formats))
     while left > 0:
         # Gradients have at most as many pages as the state, which of SGD is the weight alone.
-        widest = GradientFormat.BF16 if formats.weight is StateFormat.BF16 else GradientFormat.FP32
+        wide = formats.weight is StateFormat.FP32
+        widest = GradientFormat.FP32 if wide else GradientFormat.BF16
         gradient = (GradientFormat.BF16, GradientFormat.FP16, widest)[random.integers(3)]
         copy = (CopyFormat.NONE, CopyFormat.BF16)[random.integers(2)]
         step = Step(random, next(optimizers), gradient, copy, formats, rounding, values=any_values)

@@ -3,16 +3,20 @@
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for
+from amaranth.utils import bits_for, exact_log2
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.state_format import KEY_BITS, RANDOM_BITS, Rounding
+from flashtrain.spec.state_format import KEY_BITS, RANDOM_BITS, SCALE_GROUP, Rounding
 from flashtrain.spec.update import WORD_BYTES
 
 from .narrow_state import NarrowState
+from .scaled_groups import ScaledGroups
+from .scaled_state import LoadScaled
 from .tile_words import GradientWords, TileWords, most_parameters
 
 _ARRAYS = 3
+_SCALES = 2
+"""Arrays of scales: those of m and of v, behind the others."""
 
 
 class State(enum.Enum):
@@ -31,6 +35,9 @@ class TileSequencer(wiring.Component):
     A word of a *narrow* array holds two parameters: it is read with the first one and written with the second
     one. The copy of a narrow weight is the weight itself.
 
+    A word of a *scaled* array, m or v in FP8, holds four parameters. A word of scales is read before the
+    first of its 128 parameters. `ScaledGroups` writes both.
+
     A parameter is read while the one before is offered to the update unit. The unit has a clock of its own,
     which rises right after one of `update_divider` bus cycles, and stops while the sequencer is idle. It
     rises late if results cannot be taken: those before are not written, or their random bits are not known.
@@ -46,7 +53,8 @@ class TileSequencer(wiring.Component):
     parameters : In              N
     arrays : In(2)               numbers of state of a parameter: 1 to 3
     narrow : In(3)               a bit for w, m, v: its words hold two parameters, and N is even
-    first : In                   the first word of w, m, v
+    scaled : In(1)               with `fp8_state`: m and v are in FP8, and N is a multiple of 32
+    first : In                   the first word of w, m, v, and with `fp8_state` of the scales of m and v
     rounding : In(Rounding)      into narrow arrays
     take : Out(1), known : In(1), random : In(48)   random bits of the results, see `RoundingBits`
     wide : In(1)                 gradients have 32 bits
@@ -65,12 +73,14 @@ class TileSequencer(wiring.Component):
         self.config = config
         self._count = range(most_parameters(config) + 1)
         self._word = range(config.geometry.page_set_bytes // WORD_BYTES + 1)
+        self._regions = _ARRAYS + (_SCALES if config.fp8_state else 0)
         super().__init__({
             "start": In(1),
             "parameters": In(self._count),
             "arrays": In(2),
             "narrow": In(_ARRAYS),
-            "first": In(data.ArrayLayout(bits_for(self._word.stop - 1), _ARRAYS)),
+            **({"scaled": In(1)} if config.fp8_state else {}),
+            "first": In(data.ArrayLayout(bits_for(self._word.stop - 1), self._regions)),
             "rounding": In(Rounding),
             "take": Out(1),
             "known": In(1),
@@ -121,13 +131,14 @@ class TileSequencer(wiring.Component):
             m.d.sync += self.restart.eq(0)
 
         self._read(m, state, read_index, rises)
-        written = self._write(m, write_index, rises)
+        written, drained = self._write(m, write_index, rises)
         known = self.known | (self.rounding != Rounding.STOCHASTIC)
         m.d.comb += held.eq(self.done & ~(written & known))
 
         received = Signal.like(write_index)
         m.d.comb += received.eq(write_index + 1)
-        with m.If((state == State.FINISHING) & written & (received == self.parameters) & ~self.unit_busy):
+        ended = (state == State.FINISHING) & drained
+        with m.If(ended & written & (received == self.parameters) & ~self.unit_busy):
             m.d.sync += state.eq(State.IDLE)
             m.d.comb += self.finished.eq(1)
         with m.If(self.start):
@@ -142,19 +153,21 @@ class TileSequencer(wiring.Component):
 
     def _read(self, m, state, index, rises) -> None:
         tile, gradients = self.tile, self.gradients
-        array = Signal(2)  # that is read
-        arriving = Signal(_ARRAYS)  # a bit for w, m, v: its word is valid
+        array = Signal(range(self._regions))  # that is read
+        arriving = Signal(self._regions)  # a bit for each array: its word is valid
         gradient_arriving, last_arriving = Signal(), Signal()
         whole = Signal()  # all words of a parameter are kept
         odd = Signal()  # that parameter is the second one of its narrow words
+        quarter, group = Signal(2), Signal(2)  # the number in its scaled word, and in its word of scales
         offers = Signal()  # that parameter
         taken = Signal()
         reading, here, granted, last = Signal(), Signal(), Signal(), Signal()
+        begins = Signal.like(array)  # the array that is read first for this parameter
         m.d.comb += [
             offers.eq(whole & ~rises & (~self.valid | taken)),
             # The first word of the next parameter comes a cycle later: that one has been offered by then.
-            reading.eq((state == State.READING) & ((array != 0) | offers | ~(whole | last_arriving))),
-            here.eq(self._narrow(array) & index[0]),  # in the word that was read for the parameter before
+            reading.eq((state == State.READING) & ((array != begins) | offers | ~(whole | last_arriving))),
+            here.eq(self._here(array, index)),  # in the word that was read for the parameter before
             granted.eq(reading & (here | tile.read_ready)),
             last.eq(granted & (array + 1 == self.arrays)),
             tile.read.eq(reading & ~here),
@@ -163,13 +176,28 @@ class TileSequencer(wiring.Component):
             gradients.read.eq(granted & (array == 0)),
             gradients.read_index.eq(index),
         ]
-        for operand, bit, narrow in zip((self.w, self.m, self.v), arriving, self.narrow, strict=True):
+        scales = [Signal(32, name=f"kept_scales_of_{name}", reset_less=True) for name in "mv"]
+        for kept_scales, bit in zip(scales, arriving[_ARRAYS:], strict=False):
+            with m.If(bit):
+                m.d.sync += kept_scales.eq(tile.operand)
+        operands = self.w, self.m, self.v
+        for operand, bit, narrow in zip(operands, arriving[:_ARRAYS], self.narrow, strict=True):
             kept = Signal(32, name=f"kept_{operand.name}", reset_less=True)
             half = Cat(Const(0, 16), kept.word_select(odd, 16))
             with m.If(bit):
                 m.d.sync += kept.eq(tile.operand)
             with m.If(offers):
                 m.d.sync += operand.eq(Mux(narrow, half, kept))
+            if self.config.fp8_state and operand is not self.w:
+                load = LoadScaled()
+                m.submodules[f"load_{operand.name}"] = load
+                m.d.comb += [
+                    load.variance.eq(operand is self.v),
+                    load.code.eq(kept.word_select(quarter, 8)),
+                    load.scale.eq(scales[operand is self.v].word_select(group, 8)),
+                ]
+                with m.If(offers & self.scaled):
+                    m.d.sync += operand.eq(load.result)
         gradient = Signal(32, reset_less=True)
         with m.If(gradient_arriving):
             m.d.sync += gradient.eq(gradients.gradient)
@@ -188,6 +216,16 @@ class TileSequencer(wiring.Component):
             m.d.sync += [odd.eq(index[0]), index.eq(index + 1)]
             with m.If(index + 1 == self.parameters):
                 m.d.sync += state.eq(State.FINISHING)
+        if self.config.fp8_state:
+            of_word = index[: exact_log2(SCALE_GROUP * WORD_BYTES)]
+            with m.If(self.scaled & (of_word == 0)):
+                m.d.comb += begins.eq(_ARRAYS)
+            with m.If(granted & (array >= _ARRAYS)):
+                m.d.sync += array.eq(Mux((array == _ARRAYS) & (self.arrays == _ARRAYS), _ARRAYS + 1, 0))
+            with m.If(last):
+                m.d.sync += [quarter.eq(index[:2]), group.eq(index[exact_log2(SCALE_GROUP) :][:2])]
+                with m.If(self.scaled & of_word.all()):
+                    m.d.sync += array.eq(_ARRAYS)
         with m.If(last_arriving):
             m.d.sync += whole.eq(1)
         with m.Elif(offers):
@@ -201,19 +239,34 @@ class TileSequencer(wiring.Component):
                 *(bit.eq(0) for bit in (array, arriving, gradient_arriving, last_arriving, whole, taken)),
                 self.valid.eq(0),
             ]
+        if self.config.fp8_state:
+            with m.If(self.start & self.scaled):
+                m.d.sync += array.eq(_ARRAYS)
 
     def _narrow(self, array):
         return self.narrow.bit_select(array, 1)
+
+    def _scaled(self, array):
+        """Whether an array of numbers, and not of scales, is in FP8."""
+        return self.scaled & (array != 0) & (array < _ARRAYS) if self.config.fp8_state else Const(0, 1)
+
+    def _here(self, array, index):
+        """Whether the number of a parameter lies in the word of the one before."""
+        return self._narrow(array) & index[0] | self._scaled(array) & index[:2].any()
 
     def _first(self, array):
         return self.first[array]
 
     def _word_of(self, array, index):
         """The word of the array, from 0 on, with a parameter."""
-        return Mux(self._narrow(array), index >> 1, index)
+        word = Mux(self._narrow(array), index >> 1, index)
+        if self.config.fp8_state:
+            word = Mux(self._scaled(array), index >> 2, word)
+            word = Mux(array >= _ARRAYS, index >> exact_log2(SCALE_GROUP * WORD_BYTES), word)
+        return word
 
     def _write(self, m, index, rises):
-        """Returns whether all results received are written."""
+        """Returns whether all results received are written, and whether no group of scaled ones is left."""
         tile, gradients = self.tile, self.gradients
         m.submodules.narrowed = narrowed = NarrowState()
         results = [Signal(32, name=f"result_{name}", reset_less=True) for name in "wmv"]
@@ -222,6 +275,7 @@ class TileSequencer(wiring.Component):
         left = Signal(_ARRAYS)  # a bit for each of the results that are not written yet
         copy_left = Signal()
         array, narrow, waits = Signal(range(_ARRAYS)), Signal(), Signal()
+        scaled, taken, writes = Signal(), Signal(), Signal()
         upper = Signal(32)  # the word of a pair
         for number in reversed(range(_ARRAYS)):
             with m.If(left[number]):
@@ -240,7 +294,8 @@ class TileSequencer(wiring.Component):
             narrowed.rounding.eq(self.rounding),
             self.take.eq(rises & self.done & (self.rounding == Rounding.STOCHASTIC)),
             self.index.eq(self._word_of(array, index)),
-            tile.write.eq(left.any() & ~waits),
+            writes.eq(left.any() & ~waits & ~scaled),
+            tile.write.eq(writes),
             tile.write_index.eq(self._first(array) + self.index),
             tile.result.eq(Mux(narrow, upper, narrowed.a)),
             # The copy of a narrow weight is what is stored, at the first result's turn.
@@ -248,7 +303,9 @@ class TileSequencer(wiring.Component):
             gradients.write_index.eq(index),
             gradients.copy.eq(copy),
         ]
-        with m.If(left.any() & (waits | tile.write_ready)):
+        drained = self._group(m, array, left.any(), narrowed, taken, writes) if self.config.fp8_state else 1
+        m.d.comb += scaled.eq(self._scaled(array))
+        with m.If(left.any() & Mux(scaled, taken, waits | tile.write_ready)):
             m.d.sync += left.bit_select(array, 1).eq(0)
             with m.If(narrow):
                 with m.Switch(array):
@@ -275,4 +332,30 @@ class TileSequencer(wiring.Component):
             m.d.sync += index.eq(-1)
         with m.If(self.abort):
             m.d.sync += [left.eq(0), copy_left.eq(0)]
-        return ~left.any() & ~copy_left
+        return ~left.any() & ~copy_left, drained
+
+    def _group(self, m, array, left, result, taken, writes):
+        """The results of scaled arrays, whose words are written when there are no others; whether all are."""
+        tile = self.tile
+        m.submodules.groups = groups = ScaledGroups(self.config)
+        m.d.comb += [
+            groups.start.eq(self.start),
+            groups.abort.eq(self.abort),
+            groups.both.eq(self.arrays == _ARRAYS),
+            groups.groups.eq(self.parameters >> exact_log2(SCALE_GROUP)),
+            groups.rounding.eq(self.rounding),
+            groups.put.eq(left & self._scaled(array)),
+            groups.variance.eq(array == _ARRAYS - 1),
+            groups.value.eq(result.a),
+            groups.random.eq(result.random),
+            taken.eq(groups.ready),
+            *(groups.first[number].eq(self.first[1 + number]) for number in range(2 * _SCALES)),
+            groups.write_ready.eq(tile.write_ready & ~writes),
+        ]
+        with m.If(groups.write & ~writes):
+            m.d.comb += [
+                tile.write.eq(1),
+                tile.write_index.eq(groups.write_index),
+                tile.result.eq(groups.result),
+            ]
+        return ~groups.busy

@@ -2,9 +2,21 @@
 
 from itertools import accumulate, pairwise, product
 
-from amaranth import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetInserter, ResetSignal, Signal, Value
+from amaranth import (
+    Cat,
+    ClockDomain,
+    Const,
+    DomainRenamer,
+    Module,
+    Mux,
+    ResetInserter,
+    ResetSignal,
+    Signal,
+    Value,
+)
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.utils import exact_log2
 
 from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES, lane_number
 from flashtrain.rtl.die.update_unit import UpdateUnit
@@ -12,8 +24,8 @@ from flashtrain.rtl.lib.forward import follow
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
-from flashtrain.spec.state_format import Rounding, StateFormat, StateFormats
-from flashtrain.spec.update import Tile
+from flashtrain.spec.state_format import SCALE_GROUP, Rounding, StateFormat, StateFormats
+from flashtrain.spec.update import WORD_BYTES, Tile
 
 from .code_lanes import CodeLanes
 from .gradient_buffers import GradientBuffers
@@ -25,7 +37,7 @@ from .tile_identity import LOADED_LANES, IdentityLanes, TileIdentity
 from .tile_sequencer import TileSequencer
 from .tile_words import TileWords
 
-_FORMATS = [StateFormats(*of) for of in product((StateFormat.FP32, StateFormat.BF16), repeat=2)]
+_FORMATS = [StateFormats(*of) for of in product((StateFormat.FP32, StateFormat.BF16), StateFormat)]
 
 
 class Updater(wiring.Component):
@@ -60,7 +72,8 @@ class Updater(wiring.Component):
     """
 
     def __init__(self, config: FmsConfig):
-        require(not config.fp8_state, "config.fp8_state", config.fp8_state, "false: no RTL has FP8 yet")
+        require(not (config.fp8_state and config.code), "config.fp8_state", config.fp8_state,
+                "false with a code: the RTL corrects no words of scales")  # fmt: skip
         self.config = config
         super().__init__({
             "start": In(1),
@@ -155,6 +168,7 @@ class Updater(wiring.Component):
         parameters = Signal.like(sequencer.parameters, reset_less=True)
         first = Signal.like(sequencer.first, reset_less=True)
         arrays, narrow = sequencer.arrays, sequencer.narrow
+        scaled = sequencer.scaled if self.config.fp8_state else Const(0, 1)
         weight_narrow = header.weight_format == StateFormat.BF16
         moments_narrow = header.moment_format == StateFormat.BF16
         most = Signal.like(parameters)
@@ -165,12 +179,17 @@ class Updater(wiring.Component):
                         arrays.eq(count),
                         narrow.eq(Cat(weight_narrow, (moments_narrow.replicate(count - 1)))),
                     ]
-        with m.Switch(Cat(arrays, narrow[:2])):
+                    if self.config.fp8_state and count > 1:
+                        m.d.comb += scaled.eq(header.moment_format == StateFormat.FP8)
+        with m.Switch(Cat(arrays, narrow[:2], scaled)):
             for count, formats in product((1, 2, 3), _FORMATS):
+                if count == 1 and formats.moments is not StateFormat.FP32:
+                    continue
+                if formats.moments is StateFormat.FP8 and not self.config.fp8_state:
+                    continue
                 tile = Tile(self.config.geometry, count, GradientFormat.BF16, CopyFormat.NONE, formats)
-                if count > 1 or formats.moments is StateFormat.FP32:
-                    with m.Case(count | formats.weight << 2 | formats.moments << 3):
-                        m.d.comb += most.eq(tile.parameters)
+                with m.Case(count | formats.weight << 2 | formats.moments << 3):
+                    m.d.comb += most.eq(tile.parameters)
         fitting = Signal.like(parameters)
         m.d.comb += fitting.eq(Mux(header.parameters > most, most, header.parameters))
         m.d.sync += parameters.eq(Cat(fitting[0] & ~narrow.any(), fitting[1:]))
@@ -178,6 +197,19 @@ class Updater(wiring.Component):
             first[1].eq(Mux(narrow[0], parameters >> 1, parameters)),
             first[2].eq(first[1] + Mux(narrow[1], parameters >> 1, parameters)),
         ]
+        if self.config.fp8_state:
+            scales = exact_log2(SCALE_GROUP)
+            of_array = parameters >> exact_log2(WORD_BYTES)
+            with m.If(scaled):
+                m.d.sync += [
+                    parameters.eq(fitting[scales:] << scales),
+                    first[2].eq(first[1] + of_array),
+                ]
+            words = (parameters + WORD_BYTES * SCALE_GROUP - 1) >> exact_log2(WORD_BYTES * SCALE_GROUP)
+            m.d.sync += [
+                first[3].eq(first[2] + Mux(arrays == 3, of_array, 0)),
+                first[4].eq(first[3] + words),
+            ]
         m.d.comb += [sequencer.parameters.eq(parameters), sequencer.first.eq(first)]
 
     def _round(self, m: Module, header: StepHeader, identity: TileIdentity, sequencer: TileSequencer) -> None:
