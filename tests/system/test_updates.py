@@ -202,9 +202,9 @@ SCALED = {
 }
 
 
-@pytest.fixture(params=["functional", "model"])
+@pytest.fixture(params=["functional", "model", pytest.param("rtl", marks=pytest.mark.long)])
 def scaled_device(request):
-    """A device of each Link that has FP8, with streams for optimizer state."""
+    """A device of each Link with FP8, with streams for optimizer state."""
     with open_device(replace(preset("tiny"), fp8_state=True), request.param, node=UPDATE_NODE) as device:
         yield device
 

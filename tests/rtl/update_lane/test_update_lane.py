@@ -24,7 +24,7 @@ from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Momentu
 from tests.rounded_state import NARROW, has
 from tests.rtl.elaborated import elaborated
 
-TINY = preset("tiny")
+TINY = replace(preset("tiny"), fp8_state=True)
 ROUNDED = (
     (StateFormats(moments=StateFormat.BF16), Rounding.NEAREST),
     (StateFormats(moments=StateFormat.BF16), Rounding.STOCHASTIC),
@@ -140,14 +140,11 @@ class Step:
         new = update(self.constants, gradients, *arrays)
         bits = random_bits(self.rounding.key, np.uint64(place), count)
         is_random = self.rounding.rounding is Rounding.STOCHASTIC
+        arrays = (new.w, new.m, new.v)[: self.tile.arrays]
+        halves = [random_halves(bits, number) if is_random else None for number in range(len(arrays))]
         stored = [
-            rounded(
-                self.tile.formats.of(number),
-                array,
-                random_halves(bits, number) if is_random else None,
-                number,
-            )
-            for number, array in enumerate((new.w, new.m, new.v)[: self.tile.arrays])
+            rounded(self.tile.formats.of(number), array, chance, number)
+            for number, (array, chance) in enumerate(zip(arrays, halves, strict=True))
         ]
         expected = layout.state_pages(stored)[0, :, 0].reshape(-1)
         expected[used:] = 0xA5
@@ -169,8 +166,8 @@ def random(seed):
 def open_lane(seed):
     lanes = []
 
-    def open_one(config=TINY, **how) -> RtlUpdateLane:
-        lanes.append(RtlUpdateLane(config, seed=seed, **how))
+    def open_one(**how) -> RtlUpdateLane:
+        lanes.append(RtlUpdateLane(TINY, seed=seed, **how))
         return lanes[-1]
 
     yield open_one
@@ -247,9 +244,7 @@ FORMATS = [
 @pytest.mark.parametrize(("formats", "rounding"), FORMATS)
 def test_any_values(open_lane, random, request, formats, rounding):
     """The optimizers of training runs in turn; with `--long N` of so many parameters."""
-    scaled = formats.moments is StateFormat.FP8
-    lane = open_lane(replace(TINY, fp8_state=True) if scaled else TINY, latency=0)
-    left = max(1_000, request.config.getoption("--long"))
+    lane, left = open_lane(latency=0), max(1_000, request.config.getoption("--long"))
     optimizers = cycle(each for each in OPTIMIZERS.values() if has(each.code, formats))
     while left > 0:
         # Gradients have at most as many pages as the state, which of SGD is the weight alone.
