@@ -207,6 +207,7 @@ class Updater(wiring.Component):
                 ]
             words = (parameters + WORD_BYTES * SCALE_GROUP - 1) >> exact_log2(WORD_BYTES * SCALE_GROUP)
             m.d.sync += [
+                first[0].eq(0),
                 first[3].eq(first[2] + Mux(arrays == 3, of_array, 0)),
                 first[4].eq(first[3] + words),
             ]
