@@ -14,7 +14,9 @@ CHEAP = ("flashtrain sequence generate", "flashtrain sequence show", "flashtrain
 
 def examples(text: str) -> list[str]:
     """The commands, without the words beside them."""
-    lines = [line.strip() for line in text.splitlines() if line.startswith("  flashtrain ")]
+    lines = [
+        line.strip() for line in text.replace("\\\n", "").splitlines() if line.startswith("  flashtrain ")
+    ]
     return [re.split(r"\s{2,}| > ", line)[0] for line in lines]
 
 

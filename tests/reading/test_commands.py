@@ -22,6 +22,8 @@ READ = {
     "sequence replay --config": "sequence replay SEQUENCE --config FILE",
     "platform run --config": "platform run gpt 1x1 --config FILE",
     "platform run workload": "platform run FILE.json",
+    "platform ranks --config": "platform ranks gpt 1x1 --config FILE",
+    "platform compare --config": "platform compare --config FILE",
     "offload plan profile": "offload plan FILE.json",
     "offload plan --config": "offload plan toy-chain --config FILE",
     "offload compare profile": "offload compare FILE.json",
