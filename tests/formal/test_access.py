@@ -66,11 +66,13 @@ class Asked:
         self.updates = self.opcode == Opcode.UPDATE
         self.commits = (self.opcode == Opcode.GENERATION) & (self.action == GenerationAction.COMMIT)
         self.restores_zone = (self.opcode == Opcode.RESTORE) & (self.action == RestoreAction.ZONE)
-        sends = (self.opcode == Opcode.ZONE_MANAGEMENT_SEND) & ~field(Submission.select_all)
+        self.select_all = field(Submission.select_all)
+        sends = (self.opcode == Opcode.ZONE_MANAGEMENT_SEND) & ~self.select_all
         of_one_zone = Cat(self.opcode == opcode for opcode in OF_ONE_ZONE).any()
         self.of_one_zone = of_one_zone | sends | self.restores_zone
         # A write pointer may be that of a full zone: the block before it tells the zone.
-        self.slba = (field(Submission.slba) - (self.opcode == Opcode.RESTORE))[:64]
+        self.first_block = field(Submission.slba)
+        self.slba = (self.first_block - (self.opcode == Opcode.RESTORE))[:64]
 
     def grants(self, table) -> Value:
         """What a table gives the port."""
@@ -102,16 +104,17 @@ class NothingForbidden(Theorem):
             self.assume(m, ~table.valid | (table.first + table.zones <= g.zones))
             self.assume(m, Value.cast(table) == self.some(m, Value.cast(table).shape(), f"table{number}"))
 
-        # The entry of each of the two stages. It is checked in its first cycle in the first stage.
+        # The entry of each of the two stages. It is checked in its second cycle in the first stage.
         parsed_entry, entry = Signal(Entry()), Signal(Entry())
-        parsed_valid, checked, valid = Signal(), Signal(), Signal()
-        m.d.sync += checked.eq(parsed_valid)
+        parsed_valid, derived, checked, valid = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [derived.eq(parsed_valid), checked.eq(derived)]
         with m.If(~parsed_valid):
             m.d.sync += [parsed_entry.eq(design.entries.payload), parsed_valid.eq(design.entries.valid)]
         with m.If(design.commands.ready):
             m.d.sync += valid.eq(0)
         with m.If(checked & (~valid | design.commands.ready)):
-            m.d.sync += [entry.eq(parsed_entry), valid.eq(1), parsed_valid.eq(0), checked.eq(0)]
+            m.d.sync += [entry.eq(parsed_entry), valid.eq(1)]
+            m.d.sync += [one.eq(0) for one in (parsed_valid, derived, checked)]
         command = design.commands.payload
         self.claim(m, design.commands.valid == valid)
         self.claim(m, design.entries.ready == ~parsed_valid)
@@ -144,13 +147,23 @@ class NothingForbidden(Theorem):
 
         parsed, before = inside["parsed"], Asked(parsed_entry, design.streams)
         self.lemma(m, inside["parsed_valid"] == parsed_valid)
+        self.lemma(m, inside["derived"] == derived)
         self.lemma(m, inside["checked"] == checked)
-        self.lemma(m, ~checked | parsed_valid)
+        self.lemma(m, (~checked | derived) & (~derived | parsed_valid))
         self.lemma(m, design.commands.valid == valid)
         with m.If(parsed_valid):
-            for name in ("error", "port", "cid", "stream", "source", "action"):
+            for name in ("error", "port", "cid", "nsid", "source_nsid", "action", "select_all"):
                 self.lemma(m, parsed[name] == getattr(before, name))
-            self.lemma(m, before.error | (parsed.slba == before.slba[: len(parsed.slba)]))
+            self.lemma(m, parsed.first_block == before.first_block)
+            self.lemma(m, parsed.restores == (before.opcode == Opcode.RESTORE))
+            is_invalid = parsed.operation == Operation.INVALID
+            self.lemma(m, is_invalid == (before.error | ~before.known))
+            for opcode, operation in OPERATION_OF.items():
+                is_it = (before.opcode == opcode) & ~before.error
+                self.lemma(m, (parsed.operation == operation) == is_it)
+        with m.If(derived):
+            for name in ("stream", "source", "slba"):
+                self.lemma(m, parsed[name] == getattr(before, name))
             for name in ("table", "source_table"):
                 self.lemma(m, Value.cast(parsed[name]) == Value.cast(getattr(before, name)))
             self.lemma(m, parsed.access == before.grants(before.table))
@@ -158,13 +171,9 @@ class NothingForbidden(Theorem):
             self.lemma(m, parsed.known == (before.nsid != 0) & (before.nsid <= MAX_STREAMS))
             source_known = (before.source_nsid != 0) & (before.source_nsid <= MAX_STREAMS)
             self.lemma(m, parsed.source_known == source_known)
-            is_invalid = parsed.operation == Operation.INVALID
-            self.lemma(m, is_invalid == (before.error | ~before.known))
-            select = Submission.select_all.low
-            self.lemma(m, parsed.select_all == parsed_entry.bytes[select])
-            for opcode, operation in OPERATION_OF.items():
-                is_it = (before.opcode == opcode) & ~before.error
-                self.lemma(m, (parsed.operation == operation) == is_it)
+            self.lemma(m, before.error | (parsed.one_zone == before.of_one_zone))
+            has_source = before.updates | before.commits
+            self.lemma(m, before.error | (parsed.has_source == has_source))
 
 
 def test_holds() -> None:
@@ -172,22 +181,22 @@ def test_holds() -> None:
 
 
 def test_commands_pass_and_are_denied() -> None:
-    reach(NothingForbidden(Decoder(TINY)), depth=4)
+    reach(NothingForbidden(Decoder(TINY)), depth=5)
 
 
 def test_host_table_for_the_core() -> None:
-    faulty = planted(Decoder, ("Mux(entry.port == Port.CORE, table.core, table.host)", "table.host"))
-    refute(NothingForbidden(faulty(TINY)), depth=4)
+    faulty = planted(Decoder, ("Mux(parsed.port == Port.CORE, table.core, table.host)", "table.host"))
+    refute(NothingForbidden(faulty(TINY)), depth=5)
 
 
 def test_source_not_asked() -> None:
     """The source of a commit is checked as that of an update: who may read it may reset it."""
     faulty = planted(Decoder, ("reads = parsed.operation == Operation.UPDATE", "reads = Const(1)"))
-    refute(NothingForbidden(faulty(TINY)), depth=4)
+    refute(NothingForbidden(faulty(TINY)), depth=5)
 
 
 def test_zone_past_the_stream() -> None:
     faulty = planted(
         Decoder, ("(one_zone & (zone >= parsed.table.zones),", "(one_zone & (zone > parsed.table.zones),")
     )
-    refute(NothingForbidden(faulty(TINY)), depth=4)
+    refute(NothingForbidden(faulty(TINY)), depth=5)

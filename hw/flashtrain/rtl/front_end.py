@@ -1,6 +1,6 @@
 """The front end: all of the controller but its channel engines."""
 
-from amaranth import Cat, Module, ResetInserter, ResetSignal, Signal
+from amaranth import Cat, Module, ResetInserter, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -45,7 +45,7 @@ class FrontEnd(wiring.Component):
     broadcast : Out(ChannelBroadcast)   to all channels
     data_valid : Out(C)    the channel that takes `broadcast.data`
     read_data : In         of the channel with `read_chosen`
-    channel_reset : Out(1)    a cycle behind the reset of the units here
+    channel_reset : Out(1)    two cycles behind the reset of the units here
 
     With channels in another clock domain:
 
@@ -264,13 +264,14 @@ class FrontEnd(wiring.Component):
 
     def _reset(self, m: Module):
         guards = self._data_guard, self._queue_guard
-        of_channels = Signal(init=1)  # a register of its own, which can stand among the engines
-        m.d.sync += of_channels.eq(self._sequencer.reset)
+        # One register for the way to the engines, and one of which each of their units can have a copy.
+        to_channels, of_channels = (Signal(init=1, name=name) for name in ("to_channels", "of_channels"))
+        m.d.sync += [to_channels.eq(self._sequencer.reset), of_channels.eq(to_channels)]
         m.d.comb += [
             self._sequencer.enable.eq(self._registers.enable),
             self._sequencer.drained.eq(Cat(guard.drained for guard in guards).all()),
             *(guard.quiesce.eq(self._sequencer.quiesce) for guard in guards),
-            self.channel_reset.eq(of_channels | ResetSignal()),
+            self.channel_reset.eq(of_channels),
         ]
 
     def _configure(self, m: Module):

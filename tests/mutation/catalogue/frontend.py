@@ -49,7 +49,10 @@ FRONTEND = (
         """            (~self._allowed(parsed), Status.ACCESS_DENIED),
             (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
 """,
-        """            (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
+        """            *(
+                (bad, Status.INVALID_FIELD)
+                for bad in self._bad_fields(parsed, blocks, one_zone, has_source)
+            ),
             (~self._allowed(parsed), Status.ACCESS_DENIED),
             (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
 """,
@@ -60,7 +63,7 @@ FRONTEND = (
         "verdict-of-the-command-before",
         "host_if/decode.py",
         "with m.If(checked & (~self.commands.valid | self.commands.ready)):",
-        "with m.If(parsed_valid & (~self.commands.valid | self.commands.ready)):",
+        "with m.If(derived & (~self.commands.valid | self.commands.ready)):",
         "a command leaves in the cycle in which its checks are made, with the result of the last ones",
         DECODER,
     ),
@@ -70,6 +73,14 @@ FRONTEND = (
         "one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Access.READ | Access.APPEND,",
         "one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Const(Access.READ, 2),",
         "who may append, but not read, gets no zone report",
+        DECODER,
+    ),
+    Fault(
+        "table-of-the-command-before",
+        "host_if/decode.py",
+        "checked.eq(derived)",
+        "checked.eq(parsed_valid)",
+        "a command leaves in the cycle in which its checks are made from what follows of the entry before",
         DECODER,
     ),
     Fault(
@@ -228,8 +239,8 @@ FRONTEND = (
     Fault(
         "spare-overwritten",
         "lib/streams.py",
-        "with m.Elif(self.input.valid & ~waiting):",
-        "with m.Elif(self.input.valid):",
+        "with m.If(~waiting):",
+        "with m.If(1):",
         "an item that is not accepted yet takes the place of the one that waits",
         GUARD,
     ),

@@ -9,8 +9,8 @@ PIPELINES = (
     Fault(
         "source-stays-on-its-page",
         "datapath/write_splitter.py",
-        "job.source_identity.page.eq(job.source_identity.page + ends_superpage)",
-        "job.source_identity.page.eq(job.source_identity.page)",
+        "place.source_page.eq(place.source_page + ends_superpage)",
+        "place.source_page.eq(place.source_page)",
         "all tiles of an update are read from the first page of its source",
         WRITE,
     ),
@@ -25,8 +25,8 @@ PIPELINES = (
     Fault(
         "last-page-not-closed",
         "datapath/write_splitter.py",
-        "job.blocks <= g.channels",
-        "job.blocks < g.channels",
+        "place.blocks <= g.channels",
+        "place.blocks < g.channels",
         "one of the last pages of a non-volatile append does not close its set",
         WRITE,
     ),
@@ -65,9 +65,17 @@ PIPELINES = (
     Fault(
         "route-without-room",
         "datapath/write_pipeline.py",
-        "self.allocated.ready.eq(accepts)",
-        "self.allocated.ready.eq(requests.input.ready)",
+        "Mux(enters, routes.level < PAGES_OUTSTANDING - 1, routes.level < PAGES_OUTSTANDING)",
+        "requests.level < PAGES_OUTSTANDING - 1",
         "a page is accepted when there is room for its burst, but none for the route of its beats",
+        WRITE,
+    ),
+    Fault(
+        "offered-page-withdrawn",
+        "datapath/write_pipeline.py",
+        "Mux(enters, routes.level < PAGES_OUTSTANDING - 1, routes.level < PAGES_OUTSTANDING)",
+        "routes.level < PAGES_OUTSTANDING - 1",
+        "a page is offered for a cycle in which its channel begins to place it, and later once more",
         WRITE,
     ),
     Fault(

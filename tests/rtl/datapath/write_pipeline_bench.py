@@ -49,6 +49,7 @@ class Bench:
         await start(self.dut)
         cocotb.start_soon(self._answer_bursts())
         cocotb.start_soon(self._watch_data())
+        cocotb.start_soon(self._watch_pages())
 
     async def _answer_bursts(self) -> None:
         served = 0
@@ -75,6 +76,19 @@ class Bench:
             self.dut.data_room.value = int(random.random() < self.busy)
             if valid:
                 self.data[valid.bit_length() - 1].append(int(self.dut.data.value))
+
+    async def _watch_pages(self) -> None:
+        """A channel may begin to place a page before it accepts it: the page stays offered."""
+        ways = [
+            (getattr(self.dut, f"pages__{c}__valid"), getattr(self.dut, f"pages__{c}__ready"))
+            for c in CHANNELS
+        ]
+        refused = [False for _ in CHANNELS]
+        while True:
+            await RisingEdge(self.dut.clk)
+            offered = [valid.value == 1 for valid, _ in ways]
+            assert all(now or not before for now, before in zip(offered, refused, strict=True))
+            refused = [now and ready.value == 0 for now, (_, ready) in zip(offered, ways, strict=True)]
 
     async def flush_done(self, channel: int) -> None:
         self.dut.flush_done.value = 1 << channel

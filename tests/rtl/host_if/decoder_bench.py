@@ -124,7 +124,7 @@ async def an_entry_not_fetched_is_a_transfer_error(dut):
 
 
 @cocotb.test()
-async def a_command_takes_three_cycles_and_follows_every_third_clock(dut):
+async def a_command_takes_four_cycles_and_follows_every_fourth_clock(dut):
     oracle = random_oracle(CONFIG)
     bench = Bench(dut)
     await bench.start(oracle)
@@ -135,7 +135,7 @@ async def a_command_takes_three_cycles_and_follows_every_third_clock(dut):
     while dut.commands__valid.value != 1:
         await RisingEdge(dut.clk)
         latency += 1
-    assert latency == 4, "three cycles, and one until the bench sees it"
+    assert latency == 5, "four cycles, and one until the bench sees it"
     await bench.commands.wait_for(100)
     taken = bench.commands.cycles
-    assert taken[-1] - taken[0] == 3 * 99
+    assert taken[-1] - taken[0] == 4 * 99

@@ -22,7 +22,7 @@ def run(top, name: str, simulator: Simulator, seed: int, part: str | None = None
 
 
 @pytest.mark.usual("icarus-tiny", "verilator-tiny", "verilator-tiny_codec", "verilator-tiny_ecc")
-@pytest.mark.icarus("two_cycles|transfer_error")
+@pytest.mark.icarus("four_cycles|transfer_error")
 @pytest.mark.parametrize(
     "preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc", "tiny_codec", "behemoth_codec"]
 )

@@ -83,15 +83,19 @@ class WriteFetch(wiring.Component):
         config, bursts = self.config, PageBursts(self.config)
 
         # Every page enters two queues: of its bursts, and of the route of their beats.
+        # It leaves that of the routes last. Room ends by a page alone, since an offered page stays offered.
         m.submodules.requests = requests = Queue(config.buffer_block_bits, PAGES_OUTSTANDING)
         m.submodules.routes = routes = Queue(AllocatedPage(config), PAGES_OUTSTANDING)
-        accepts = Signal()
+        room, enters = Signal(), Signal()
+        m.d.sync += room.eq(
+            Mux(enters, routes.level < PAGES_OUTSTANDING - 1, routes.level < PAGES_OUTSTANDING)
+        )
         m.d.comb += [
-            accepts.eq(requests.input.ready & routes.input.ready),
-            self.allocated.ready.eq(accepts),
-            requests.input.valid.eq(self.allocated.valid & accepts),
+            self.allocated.ready.eq(room),
+            enters.eq(self.allocated.valid & room),
+            requests.input.valid.eq(enters),
             requests.input.payload.eq(self.allocated.payload.buffer_block),
-            routes.input.valid.eq(self.allocated.valid & accepts),
+            routes.input.valid.eq(enters),
             routes.input.payload.eq(self.allocated.payload),
         ]
 

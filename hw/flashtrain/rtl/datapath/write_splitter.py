@@ -10,6 +10,7 @@ from flashtrain.rtl.layouts import (
     STREAM_BITS,
     PageKind,
     Settled,
+    TileSource,
     WriteJob,
     WritePage,
     coded,
@@ -32,6 +33,25 @@ class AllocatedPage(data.StructLayout):
             "tag": config.tag_bits,
             **coded(config, {"encode": 1}),
         })  # fmt: skip
+
+
+class _Place:
+    """The registers of a job that change with its pages; the others stay in the queue until its end."""
+
+    def __init__(self, config: FmsConfig):
+        job = WriteJob(config)
+        self.offset, self.buffer_block, self.blocks = (
+            Signal(job[name].shape, name=name) for name in ("offset", "buffer_block", "blocks")
+        )
+        self.source_page = Signal(TileSource()["page"].shape)
+
+    def begin(self, job) -> list:
+        return [
+            self.offset.eq(job.offset),
+            self.buffer_block.eq(job.buffer_block),
+            self.blocks.eq(job.blocks),
+            self.source_page.eq(job.source_identity.page),
+        ]
 
 
 class _Flush:
@@ -71,12 +91,12 @@ class WriteSplitter(wiring.Component):
     without a tag.
 
     Latency: 1 cycle from a job to its first page, 2 to its first block for the encoder. Throughput: one page
-    per cycle, one idle cycle between jobs. A job with a codec begins when the one before has left the
+    per cycle, two idle cycles between jobs. A job with a codec begins when the one before has left the
     encoder.
 
     Members
     -------
-    jobs : In(stream(WriteJob))
+    jobs : In(stream(WriteJob))         accepted a cycle after its end
     pages : Out(stream(WritePage)).array(channels)
     allocated : Out(stream(AllocatedPage))  each page, in the cycle in which its channel accepts it
     flush : Out(stream(STREAM_BITS)).array(channels)
@@ -119,14 +139,14 @@ class WriteSplitter(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         config, g = self.config, self.config.geometry
-        job = Signal(WriteJob(config))
-        channel = job.offset[: g.channel_bits]
+        job, place = self.jobs.payload, _Place(config)
+        channel = place.offset[: g.channel_bits]
         plane, die, page_number = (Signal(bits) for bits in (g.plane_bits, g.die_bits, g.page_bits))
-        m.d.comb += Cat(plane, die, page_number).eq(job.offset[g.channel_bits :])
+        m.d.comb += Cat(plane, die, page_number).eq(place.offset[g.channel_bits :])
         is_data = job.kind == PageKind.DATA
         ends_set = Signal()
-        next_offset = Signal.like(job.offset)
-        m.d.comb += [ends_set.eq(plane == job.last_page), next_offset.eq(job.offset + 1)]
+        next_offset = Signal.like(place.offset)
+        m.d.comb += [ends_set.eq(plane == job.last_page), next_offset.eq(place.offset + 1)]
         ends_row, ends_superpage = Signal(), Signal()
         m.d.comb += [
             ends_row.eq(ends_set & (channel == g.channels - 1)),
@@ -136,11 +156,12 @@ class WriteSplitter(wiring.Component):
             m.d.comb += next_offset[g.channel_bits + g.plane_bits :].eq(Cat(die, page_number) + 1)
             m.d.comb += next_offset[: g.channel_bits + g.plane_bits].eq(0)
         # The last page of the job on each channel: no later page completes its set soon.
-        closes = job.non_volatile & (job.blocks <= g.channels)
+        closes = job.non_volatile & (place.blocks <= g.channels)
         if config.codec:
             closes &= job.codec == Codec.RAW  # a flush closes the sets
 
-        ends = Signal()  # all pages of a job are allocated
+        ends = Signal()  # all pages of the job are allocated
+        m.d.comb += self.jobs.ready.eq(ends)
         m.d.sync += [ends.eq(0), self.issued.eq(self.issued + ends)]
 
         offers, accepts = Signal(), Signal()
@@ -162,31 +183,32 @@ class WriteSplitter(wiring.Component):
                 page.payload.kind.eq(job.kind),
                 page.payload.source.eq(job.source),
                 page.payload.copies.eq(job.copies),
-                page.payload.buffer_block.eq(job.buffer_block),
+                page.payload.buffer_block.eq(place.buffer_block),
                 page.payload.source_identity.eq(job.source_identity),
+                page.payload.source_identity.page.eq(place.source_page),
                 page.payload.identity.eq(job.identity),
                 page.payload.wear.eq(job.wear),
                 page.payload.channel.eq(number),
             ]
         m.d.comb += [
             self.allocated.payload.channel.eq(channel),
-            self.allocated.payload.buffer_block.eq(job.buffer_block),
+            self.allocated.payload.buffer_block.eq(place.buffer_block),
             self.allocated.payload.tag.eq(job.tag),
         ]
 
         flush = self._track_flush(m, job)
-        encoding = self._offer_settled(m, job) if config.codec else None
+        encoding = self._offer_settled(m, job, place) if config.codec else None
         with m.FSM(name="write_splitter"):
             with m.State("IDLE"):
-                m.d.comb += self.jobs.ready.eq(1)
-                m.d.sync += job.eq(self.jobs.payload)
-                with m.If(self.jobs.valid & self.jobs.payload.flush):
-                    m.next = "WAIT_FOR_FLUSH"
-                if config.codec:
-                    with m.Elif(self.jobs.valid & (self.jobs.payload.codec != Codec.RAW)):
-                        m.next = "LOCATE"
-                with m.Elif(self.jobs.valid):
-                    m.next = "ALLOCATE"
+                m.d.sync += place.begin(job)
+                with m.If(self.jobs.valid & ~ends):
+                    with m.If(job.flush):
+                        m.next = "WAIT_FOR_FLUSH"
+                    if config.codec:
+                        with m.Elif(job.codec != Codec.RAW):
+                            m.next = "LOCATE"
+                    with m.Else():
+                        m.next = "ALLOCATE"
 
             with m.State("ALLOCATE"):
                 # The channel and the fetch accept the page in the same cycle.
@@ -197,18 +219,18 @@ class WriteSplitter(wiring.Component):
                 ]
                 with m.If(self.placed):
                     m.d.sync += [
-                        job.offset.eq(next_offset),
-                        job.buffer_block.eq(job.buffer_block + 1),
-                        job.blocks.eq(job.blocks - 1),
-                        job.source_identity.page.eq(job.source_identity.page + ends_superpage),
+                        place.offset.eq(next_offset),
+                        place.buffer_block.eq(place.buffer_block + 1),
+                        place.blocks.eq(place.blocks - 1),
+                        place.source_page.eq(place.source_page + ends_superpage),
                     ]
-                    with m.If(job.blocks == 1):
+                    with m.If(place.blocks == 1):
                         m.d.sync += ends.eq(1)
                         m.next = "IDLE"
 
             self._flush(m, job, flush, ends)
             if encoding is not None:
-                self._encode(m, job, encoding, next_offset, offers, accepts, ends)
+                self._encode(m, job, place, encoding, next_offset, offers, accepts, ends)
         return m
 
     def _track_flush(self, m: Module, job) -> "_Flush":
@@ -244,11 +266,11 @@ class WriteSplitter(wiring.Component):
                 m.d.sync += ends.eq(1)
                 m.next = "IDLE"
 
-    def _offer_settled(self, m: Module, job) -> "_Encoding":
+    def _offer_settled(self, m: Module, job, place) -> "_Encoding":
         encoding, settled = _Encoding(self.config), self.settled.payload
         m.d.comb += [
             self.encode.payload.codec.eq(job.codec),
-            self.encode.payload.blocks.eq(job.blocks),
+            self.encode.payload.blocks.eq(place.blocks),
             settled.tag.eq(job.tag),
             settled.failed.eq(self.fetch_failed),
             settled.stream.eq(job.stream),
@@ -257,36 +279,41 @@ class WriteSplitter(wiring.Component):
             settled.stored.eq(encoding.stored),
             settled.slack.eq(job.bound - encoding.stored),
             settled.non_volatile.eq(job.non_volatile),
-            self.encoded_channel.eq(job.offset[: self.config.geometry.channel_bits]),
+            self.encoded_channel.eq(place.offset[: self.config.geometry.channel_bits]),
         ]
         return encoding
 
-    def _encode(self, m: Module, job, encoding: "_Encoding", next_offset, offers, accepts, ends) -> None:
+    def _encode(
+        self, m: Module, job, place: _Place, encoding: "_Encoding", next_offset, offers, accepts, ends
+    ) -> None:
         """The job's blocks to the encoder, and the encoder's pages to the channels."""
         slack = encoding.slack
         with m.State("LOCATE"):
-            m.d.sync += job.offset.eq(job.offset - (slack[job.stream] - job.slack))
+            m.d.sync += place.offset.eq(place.offset - (slack[job.stream] - job.slack))
             m.next = "BEGIN"
 
         with m.State("BEGIN"):
             m.d.comb += self.encode.valid.eq(1)
-            m.d.sync += [encoding.start.eq(job.offset), encoding.stored.eq(0)]
+            m.d.sync += [encoding.start.eq(place.offset), encoding.stored.eq(0)]
             with m.If(self.encode.ready):
                 m.next = "ENCODE"
 
         with m.State("ENCODE"):
             m.d.comb += [
-                self.allocated.valid.eq(job.blocks != 0),
+                self.allocated.valid.eq(place.blocks != 0),
                 self.allocated.payload.encode.eq(1),
                 offers.eq(self.encoded.valid),
                 self.encoded.ready.eq(accepts),
                 self.stalled.eq(self.encoded.valid & ~accepts),
             ]
             with m.If(self.allocated.valid & self.allocated.ready):
-                m.d.sync += [job.buffer_block.eq(job.buffer_block + 1), job.blocks.eq(job.blocks - 1)]
+                m.d.sync += [
+                    place.buffer_block.eq(place.buffer_block + 1),
+                    place.blocks.eq(place.blocks - 1),
+                ]
             with m.If(self.placed):
                 m.d.sync += [
-                    job.offset.eq(next_offset),
+                    place.offset.eq(next_offset),
                     encoding.stored.eq(encoding.stored + 1),
                 ]
                 with m.If(self.encoded.payload.last):

@@ -78,11 +78,16 @@ class CompletionWriter(wiring.Component):
         bases = Array(queue.cq_base for queue in self.queues)
         burst, beat, port = self.axi.aw, self.axi.w, answer.payload.port
         burst_sent, beats_sent, burst_sends, beat_sends = Signal(), Signal(), Signal(), Signal()
-        room, second, done = Signal(), Signal(), Signal()
+        room, second, done, begun = Signal(), Signal(), Signal(), Signal()
         head = Signal(16)
 
         status = answer.payload.status
-        retried = reduce(or_, (status == one for one in (Status.SUCCESS, *RETRIED)))
+        # An answer stays for three cycles. What its second beat has comes from registers.
+        retried, this_phase = Signal(), Signal()
+        m.d.sync += [
+            retried.eq(reduce(or_, (status == one for one in (Status.SUCCESS, *RETRIED)))),
+            this_phase.eq(phase[port]),
+        ]
         entry = Signal(8 * Completion.BYTES)
         halves = data.ArrayLayout(8 * QUEUE_BYTES, 2)
         fields = {
@@ -90,7 +95,7 @@ class CompletionWriter(wiring.Component):
             Completion.sq_head: head,
             Completion.sq_id: port,
             Completion.cid: answer.payload.cid,
-            Completion.phase: phase[port],
+            Completion.phase: this_phase,
             Completion.status: status,
             Completion.do_not_retry: ~retried,
         }
@@ -105,7 +110,7 @@ class CompletionWriter(wiring.Component):
             beat.payload.last.eq(second),
             burst_sends.eq(burst.valid & burst.ready),
             beat_sends.eq(beat.valid & beat.ready),
-            ports.valid.eq(burst_sends),
+            ports.valid.eq(begun),
             ports.payload.eq(port),
             done.eq(burst_sent & beats_sent),
             answer.ready.eq(done),
@@ -115,16 +120,15 @@ class CompletionWriter(wiring.Component):
             # The head may change while the second beat waits.
             m.d.sync += [second.eq(~second), head.eq(Array(self.sq_head)[port])]
         m.d.sync += [
-            room.eq(ports.ready),  # there are cycles between two bursts
+            begun.eq(burst_sends),  # while the answer is still there
+            room.eq(ports.ready & ~begun),  # another burst begins two cycles after one or later
             burst_sent.eq(~done & (burst_sent | burst_sends)),
             beats_sent.eq(~done & (beats_sent | beat_sends & second)),
         ]
-        # An answer stays for three cycles.
         this_tail, size, next_tail = (Signal(16, name=name) for name in ("this_tail", "size", "next_tail"))
-        this_phase, next_phase = Signal(), Signal()
+        next_phase = Signal()
         m.d.sync += [
             this_tail.eq(tail[port]),
-            this_phase.eq(phase[port]),
             size.eq(Array(queue.cq_size for queue in self.queues)[port]),
             next_tail.eq(wrapped_next(this_tail, size)),
             next_phase.eq(this_phase ^ (this_tail == size)),

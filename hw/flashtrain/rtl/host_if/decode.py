@@ -42,7 +42,7 @@ def one_of(value, *expected):
 
 
 class Parsed(data.StructLayout):
-    """An entry's fields, and values derived from them without comparisons."""
+    """An entry's fields, and a cycle later what follows from them and from the streams' tables."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -53,32 +53,25 @@ class Parsed(data.StructLayout):
             "fuse": 2,
             "psdt": 2,
             "cid": 16,
-            "known": 1,  # NSID is in range
-            "stream": STREAM_BITS,
-            "table": StreamTable(config),
-            "access": 2,  # what the port may do
-            "source_known": 1,
-            "source": STREAM_BITS,
-            "source_table": StreamTable(config),
-            "source_access": 2,
+            "nsid": 32,
+            "source_nsid": 32,
             "address": 64,
-            "end": max(config.address_bits, 32) + 1,  # first byte past the data; of the low address bits
             "length": 32,
             "sgl_type": 8,
-            "slba": 64,  # of a restore the block before it
+            "first_block": 64,
+            "restores": 1,  # of any entry with the opcode
             "blocks": 17,
             "report_bytes": 35,
             "action": 8,
             "select_all": 1,
             "report_options": 8,
             "partial": 1,
-            # Of an update; products are right if its fields are.
+            # Of an update:
             "pages": 8,
             "copies": 8,
+            "tile_events": g.plane_bits + 2,  # the copies' returns and the program
             "rows": 16,
             "source_page": Submission.source_page.width,
-            "update_blocks": 16 + g.plane_bits + 1 + g.channel_bits,
-            "other_events": 16 + g.plane_bits + 2 + g.channel_bits,  # but for the arrivals of its blocks
             # Of a restore:
             "physical": 16,
             "restored_state": 4,
@@ -87,7 +80,28 @@ class Parsed(data.StructLayout):
             "sequence": Submission.sequence.width,
             "generation": Submission.generation.width,
             "time": Submission.time.width,
-            **coded(config, {"expanded": 17, "bound": 18, "codec": CODEC_BITS}),
+            **coded(config, {"expanded": 17, "exact": 1}),
+            # A cycle later:
+            "has_blocks": 1,
+            "is_report": 1,
+            "has_data": 1,  # of one of the two kinds
+            "one_zone": 1,
+            "has_source": 1,
+            "known": 1,  # NSID is in range
+            "stream": STREAM_BITS,
+            "table": StreamTable(config),
+            "access": 2,  # what the port may do
+            "source_known": 1,
+            "source": STREAM_BITS,
+            "source_table": StreamTable(config),
+            "source_access": 2,
+            "end": max(config.address_bits, 32) + 1,  # first byte past the data; of the low address bits
+            "slba": 64,  # of a restore the block before it
+            "room": 29,  # descriptors after a report's header
+            # Of an update; products are right if its fields are. No logic stands in front of the multipliers.
+            "update_blocks": 16 + g.plane_bits + 1 + g.channel_bits,
+            "other_events": 16 + g.plane_bits + 2 + g.channel_bits,  # but for the arrivals of its blocks
+            **coded(config, {"bound": 18, "codec": CODEC_BITS}),
         })  # fmt: skip
 
 
@@ -97,7 +111,7 @@ class Decoder(wiring.Component):
     Before them, an entry that could not be fetched has status DATA_TRANSFER_ERROR. A command with a status
     keeps its operation, but for unknown opcodes and entries not fetched, which are INVALID.
 
-    Latency: 3 cycles. Throughput: one command in 3 cycles.
+    Latency: 4 cycles. Throughput: one command in 4 cycles.
 
     Members
     -------
@@ -118,17 +132,18 @@ class Decoder(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        parsed, parsed_now = Signal(Parsed(self.config)), Signal(Parsed(self.config))
-        parsed_valid, checked = Signal(), Signal()
+        parsed = Signal(Parsed(self.config))
+        parsed_valid, derived, checked = Signal(), Signal(), Signal()
         command = Signal(Command(self.config))
-        self._parse(m, self.entries.payload, parsed_now)
+        self._derive(m, parsed)
         self._check(m, parsed, command)
 
-        # An entry stays parsed for two cycles: its checks are made in the first one.
+        # An entry stays parsed for three cycles. What follows from it is there after the first one, and the
+        # results of its checks after the second.
         m.d.comb += self.entries.ready.eq(~parsed_valid)
-        m.d.sync += checked.eq(parsed_valid)
+        m.d.sync += [derived.eq(parsed_valid), checked.eq(derived)]
         with m.If(self.entries.ready):
-            m.d.sync += [parsed.eq(parsed_now), parsed_valid.eq(self.entries.valid)]
+            m.d.sync += [*self._parse(self.entries.payload, parsed), parsed_valid.eq(self.entries.valid)]
         with m.If(self.commands.ready):
             m.d.sync += self.commands.valid.eq(0)
         with m.If(checked & (~self.commands.valid | self.commands.ready)):
@@ -136,112 +151,110 @@ class Decoder(wiring.Component):
                 self.commands.payload.eq(command),
                 self.commands.valid.eq(1),
                 parsed_valid.eq(0),
+                derived.eq(0),
                 checked.eq(0),
             ]
         return m
 
-    def _parse(self, m: Module, entry, parsed):
+    def _parse(self, entry, parsed) -> list:
+        """Statements that take the fields of an entry."""
+
         def field(which: BitField):
             return entry.bytes[which.low : which.low + which.width]
 
-        g = self.config.geometry
-        nsid, source_nsid = field(Submission.nsid), field(Submission.source)
-        stream_number, source_number = ((number - 1)[:STREAM_BITS] for number in (nsid, source_nsid))
-        table, source_table = (Signal(StreamTable(self.config), name=n) for n in ("table", "source_table"))
-        operation = Signal(Operation)
-        # Of any entry with the opcode, so that the subtraction does not wait for the operation.
-        restores = one_of(
-            field(Submission.opcode), *(code for code, op in OPERATION_OF.items() if op is Operation.RESTORE)
+        opcode = field(Submission.opcode)
+        operation = reduce(or_, (Mux(opcode == code, value, 0) for code, value in OPERATION_OF.items()))
+        fields = {
+            name: field(getattr(Submission, name))
+            for name in (
+                "fuse", "psdt", "cid", "nsid", "address", "length", "sgl_type", "action", "select_all",
+                "report_options", "partial", "pages", "copies", "rows", "source_page", "physical",
+                "restored_state", "unsure", "wear", "sequence", "generation", "time",
+                *(("exact",) if self.config.codec else ()),
+            )
+        }  # fmt: skip
+        fields |= {
+            "error": entry.error,
+            "port": entry.port,
+            "operation": Mux(entry.error, Operation.INVALID, operation),
+            "source_nsid": field(Submission.source),
+            "first_block": field(Submission.slba),
+            "restores": one_of(
+                opcode, *(code for code, op in OPERATION_OF.items() if op == Operation.RESTORE)
+            ),
+            "blocks": field(Submission.nlb) + 1,
+            "report_bytes": (field(Submission.dwords) + 1) << 2,
+            "tile_events": field(Submission.copies)[: self.config.geometry.plane_bits + 1] + 1,
+            **coded(self.config, {"expanded": field(Submission.expanded) + 1}),
+        }
+        return [parsed[name].eq(value) for name, value in fields.items()]
+
+    def _derive(self, m: Module, parsed) -> None:
+        """Registers for what follows from the fields."""
+        config, g, op = self.config, self.config.geometry, parsed.operation
+        stream_number, source_number = (
+            (number - 1)[:STREAM_BITS] for number in (parsed.nsid, parsed.source_nsid)
         )
-        pages, copies = (field(which)[: g.plane_bits + 1] for which in (Submission.pages, Submission.copies))
-        rows = field(Submission.rows)
-        address, length = field(Submission.address), field(Submission.length)
-        m.d.comb += [
-            parsed.error.eq(entry.error),
-            parsed.port.eq(entry.port),
-            parsed.operation.eq(operation),
-            parsed.fuse.eq(field(Submission.fuse)),
-            parsed.psdt.eq(field(Submission.psdt)),
-            parsed.cid.eq(field(Submission.cid)),
-            parsed.known.eq((nsid != 0) & (nsid <= MAX_STREAMS)),
+        table, source_table = (Signal(StreamTable(config), name=n) for n in ("table", "source_table"))
+        blocks = one_of(
+            op, Operation.READ, Operation.WRITE, Operation.APPEND, Operation.UPDATE,
+            Operation.CONSTANTS, Operation.STATISTICS, Operation.INSPECT,
+        )  # fmt: skip
+        m.d.sync += [
+            parsed.has_blocks.eq(blocks),
+            parsed.is_report.eq(op == Operation.RECEIVE),
+            parsed.has_data.eq(blocks | (op == Operation.RECEIVE)),
+            parsed.one_zone.eq(
+                one_of(
+                    op, Operation.READ, Operation.WRITE, Operation.APPEND, Operation.UPDATE,
+                    Operation.RECEIVE, Operation.RETIRE,
+                )
+                | (op == Operation.SEND) & ~parsed.select_all
+                | (op == Operation.RESTORE) & (parsed.action == RestoreAction.ZONE)
+            ),
+            parsed.has_source.eq(
+                (op == Operation.UPDATE)
+                | (op == Operation.GENERATION) & (parsed.action == GenerationAction.COMMIT)
+            ),
+            parsed.known.eq((parsed.nsid != 0) & (parsed.nsid <= MAX_STREAMS)),
             parsed.stream.eq(stream_number),
             parsed.table.eq(table),
-            parsed.access.eq(Mux(entry.port == Port.CORE, table.core, table.host)),
-            parsed.source_known.eq((source_nsid != 0) & (source_nsid <= MAX_STREAMS)),
+            parsed.access.eq(Mux(parsed.port == Port.CORE, table.core, table.host)),
+            parsed.source_known.eq((parsed.source_nsid != 0) & (parsed.source_nsid <= MAX_STREAMS)),
             parsed.source.eq(source_number),
             parsed.source_table.eq(source_table),
-            parsed.source_access.eq(Mux(entry.port == Port.CORE, source_table.core, source_table.host)),
-            parsed.address.eq(address),
-            parsed.end.eq(address[: self.config.address_bits] + length),
-            parsed.length.eq(length),
-            parsed.sgl_type.eq(field(Submission.sgl_type)),
-            parsed.slba.eq(field(Submission.slba) - restores),
-            parsed.blocks.eq(field(Submission.nlb) + 1),
-            parsed.report_bytes.eq((field(Submission.dwords) + 1) << 2),
-            parsed.action.eq(field(Submission.action)),
-            parsed.select_all.eq(field(Submission.select_all)),
-            parsed.report_options.eq(field(Submission.report_options)),
-            parsed.partial.eq(field(Submission.partial)),
-            parsed.pages.eq(field(Submission.pages)),
-            parsed.copies.eq(field(Submission.copies)),
-            parsed.rows.eq(rows),
-            parsed.source_page.eq(field(Submission.source_page)),
-            parsed.update_blocks.eq((rows * pages) << g.channel_bits),
-            parsed.other_events.eq((rows * (copies + 1)) << g.channel_bits),
-            parsed.physical.eq(field(Submission.physical)),
-            parsed.restored_state.eq(field(Submission.restored_state)),
-            parsed.unsure.eq(field(Submission.unsure)),
-            parsed.wear.eq(field(Submission.wear)),
-            parsed.sequence.eq(field(Submission.sequence)),
-            parsed.generation.eq(field(Submission.generation)),
-            parsed.time.eq(field(Submission.time)),
-        ]
-        if self.config.codec:
-            self._parse_codec(m, table, field, parsed)
+            parsed.source_access.eq(Mux(parsed.port == Port.CORE, source_table.core, source_table.host)),
+            parsed.end.eq(parsed.address[: config.address_bits] + parsed.length),
+            parsed.slba.eq(parsed.first_block - parsed.restores),
+            parsed.room.eq((parsed.report_bytes - ReportHeader.BYTES) >> bits_for(ZoneDescriptor.BYTES)),
+            parsed.update_blocks.eq((parsed.rows * parsed.pages[: g.plane_bits + 1]) << g.channel_bits),
+            parsed.other_events.eq((parsed.rows * parsed.tile_events) << g.channel_bits),
+        ]  # fmt: skip
+        if config.codec:
+            self._derive_codec(m, table, parsed)
         for which, row in ((stream_number, table), (source_number, source_table)):
             with m.Switch(which):
                 for number, settings in enumerate(self.streams):
                     with m.Case(number):
                         m.d.comb += row.eq(settings)
-        with m.If(~entry.error), m.Switch(field(Submission.opcode)):
-            for opcode, value in OPERATION_OF.items():
-                with m.Case(opcode):
-                    m.d.comb += operation.eq(value)
 
-    def _parse_codec(self, m: Module, table, field, parsed):
+    def _derive_codec(self, m: Module, table, parsed) -> None:
         """The codec of the command's data, and the bound of an append (`spec.codec.bound`)."""
-        is_coded, blocks, stored = table.codec != Codec.RAW, Signal(17), Signal(17)
+        stored, codec = Signal(17), Signal(CODEC_BITS)
         m.d.comb += [
-            parsed.expanded.eq(field(Submission.expanded) + 1),
-            parsed.codec.eq(Mux(is_coded & field(Submission.exact), Codec.WINDOW16, table.codec)),
-            blocks.eq(field(Submission.nlb) + 1),
-            stored.eq(Mux(parsed.codec == Codec.ROUND16, (blocks + 1) >> 1, blocks)),
+            codec.eq(Mux((table.codec != Codec.RAW) & parsed.exact, Codec.WINDOW16, table.codec)),
+            stored.eq(Mux(codec == Codec.ROUND16, (parsed.blocks + 1) >> 1, parsed.blocks)),
+        ]
+        m.d.sync += [
+            parsed.codec.eq(codec),
             parsed.bound.eq(stored + (stored >> bound_shift(self.config.geometry.page_bytes)) + 1),
         ]
 
     def _check(self, m: Module, parsed, command):
         config, g, op = self.config, self.config.geometry, parsed.operation
-        blocks, report, has_data, one_zone, has_source = (
-            Signal(name=name) for name in ("blocks", "report", "has_data", "one_zone", "has_source")
-        )
+        blocks, report, has_data = parsed.has_blocks, parsed.is_report, parsed.has_data
+        one_zone, has_source = parsed.one_zone, parsed.has_source
         zone = parsed.slba[g.zone_size_bits :]
-        m.d.comb += [
-            blocks.eq(one_of(
-                op, Operation.READ, Operation.WRITE, Operation.APPEND, Operation.UPDATE,
-                Operation.CONSTANTS, Operation.STATISTICS, Operation.INSPECT,
-            )),
-            report.eq(op == Operation.RECEIVE),
-            has_data.eq(blocks | report),
-            one_zone.eq(
-                has_data & ~one_of(op, Operation.CONSTANTS, Operation.STATISTICS, Operation.INSPECT)
-                | (op == Operation.RETIRE) | (op == Operation.SEND) & ~parsed.select_all
-                | (op == Operation.RESTORE) & (parsed.action == RestoreAction.ZONE)
-            ),
-            has_source.eq(
-                (op == Operation.UPDATE)
-                | (op == Operation.GENERATION) & (parsed.action == GenerationAction.COMMIT)
-            ),
-        ]  # fmt: skip
         same = parsed.source == parsed.stream
         checks = [
             (parsed.error, Status.DATA_TRANSFER_ERROR),
@@ -270,9 +283,7 @@ class Decoder(wiring.Component):
             with m.If(failures[number]):
                 m.d.comb += first_failure.eq(status)
 
-        room = Signal(29)  # descriptors after the header
         m.d.comb += [
-            room.eq((parsed.report_bytes - ReportHeader.BYTES) >> bits_for(ZoneDescriptor.BYTES)),
             command.operation.eq(op),
             command.status.eq(first_failure),
             command.port.eq(parsed.port),
@@ -284,7 +295,7 @@ class Decoder(wiring.Component):
             command.blocks.eq(parsed.blocks),
             command.buffer_block.eq(parsed.address >> config.page_shift),
             command.address.eq(parsed.address),
-            command.descriptors.eq(Mux(room < parsed.table.zones, room, parsed.table.zones)),
+            command.descriptors.eq(Mux(parsed.room < parsed.table.zones, parsed.room, parsed.table.zones)),
             command.report_filter.eq(parsed.report_options),
             command.partial.eq(parsed.partial),
             command.action.eq(parsed.action),
@@ -398,7 +409,7 @@ class Decoder(wiring.Component):
         if self.config.codec:
             expanded = parsed.expanded << self.config.page_shift
             blocks = Mux(self._expands(parsed), expanded, blocks)
-        return Mux(parsed.operation == Operation.RECEIVE, parsed.report_bytes, blocks)
+        return Mux(parsed.is_report, parsed.report_bytes, blocks)
 
     def _outside_memory(self, parsed):
         bits = self.config.address_bits

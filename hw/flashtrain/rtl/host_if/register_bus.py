@@ -114,12 +114,16 @@ class RegisterMap:
 
     `reads` has the value of each address. `writes` has the condition under which a write to an address is
     accepted, and its statements of domain `sync`. These use `written`, the written word.
+
+    Registers that are written while the controller is disabled take the word a cycle later. Their many bits
+    have an enable and a word of their own, from registers that can stand among them.
     """
 
     def __init__(self, written: Value):
         self.written = written
         self.reads: dict[int, Value] = {}
         self.writes: dict[int, tuple[Value, list]] = {}
+        self._late: list[tuple[Signal, Value]] = []
 
     def setting(self, address: int, register: Value, writable: Value) -> None:
         """A register of at most 32 bits that is read back as written; values that do not fit are refused."""
@@ -127,10 +131,17 @@ class RegisterMap:
         fits = self.written >> len(register) == 0
         self.writes[address] = writable & fits, [register.eq(self.written)]
 
+    def late_setting(self, address: int, register: Value, writable: Value) -> None:
+        """A `setting` that takes effect a cycle later."""
+        self.setting(address, register, writable)
+        accepted, taken = self.writes[address][0], Signal(name=f"taken_{address:x}")
+        self.writes[address] = accepted, [taken.eq(1)]
+        self._late.append((taken, register))
+
     def wide_setting(self, low: int, high: int, register: Value, writable: Value) -> None:
-        """A register of more than 32 bits at two addresses."""
-        self.setting(low, register[:32], writable)
-        self.setting(high, register[32:], writable)
+        """A `late_setting` of more than 32 bits, at two addresses."""
+        self.late_setting(low, register[:32], writable)
+        self.late_setting(high, register[32:], writable)
 
     def require(self, address: int, condition: Value) -> None:
         """Accept writes to `address` only if `condition` holds as well."""
@@ -152,6 +163,12 @@ class RegisterMap:
             ]
             words.append(word)
         m.d.comb += [bus.read_data.eq(reduce(or_, words)), bus.read_known.eq(known.any())]
+        late_word = Signal.like(self.written)
+        m.d.sync += late_word.eq(self.written)
+        for taken, register in self._late:
+            m.d.sync += taken.eq(0)
+            with m.If(taken):
+                m.d.sync += register.eq(late_word)
         with m.Switch(bus.write_address):
             for address, (condition, statements) in self.writes.items():
                 with m.Case(address), m.If(condition):

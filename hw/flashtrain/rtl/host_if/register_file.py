@@ -64,8 +64,8 @@ class RegisterFile(wiring.Component):
 
     The high half of a counter is the one that belongs to the counter whose low half was read last.
 
-    Latency: a write takes effect after 2 cycles, a read is answered after 8; of a channel's counter when it
-    is no longer pending.
+    Latency: a write takes effect after 2 cycles, one of queues, streams or the tensor buffer's size after 3.
+    A read is answered after 8, of a channel's counter when it is no longer pending.
 
     Members
     -------
@@ -185,7 +185,8 @@ class RegisterFile(wiring.Component):
         m.d.comb += self.irq.eq((pending & mask).any())
 
     def _ports(self, m: Module, registers: RegisterMap, bad_doorbell):
-        written = registers.written
+        written, outside = registers.written, Signal()
+        m.d.sync += [outside.eq(0), bad_doorbell.eq(bad_doorbell | outside)]
         for port, queue in enumerate(self.queues):
             submission = queue.sq_base, queue.sq_size, queue.sq_tail
             completion = queue.cq_base, queue.cq_size, queue.cq_head
@@ -200,7 +201,7 @@ class RegisterFile(wiring.Component):
                 base_low, base_high, size_address = (port_register(port, address) for address in addresses)
                 registers.wide_setting(base_low, base_high, base, ~self.enable)
                 registers.require(base_low, written[:BASE_ALIGNMENT_BITS] == 0)
-                registers.setting(size_address, size, ~self.enable)
+                registers.late_setting(size_address, size, ~self.enable)
                 registers.require(size_address, written != 0)
 
                 inside = (written <= size) & usable
@@ -209,7 +210,7 @@ class RegisterFile(wiring.Component):
                     self.enable,
                     [
                         doorbell.eq(Mux(inside, written, doorbell)),
-                        bad_doorbell.eq(bad_doorbell | ~inside),
+                        outside.eq(~inside),
                     ],
                 )
 
@@ -219,8 +220,8 @@ class RegisterFile(wiring.Component):
             nsid = number + 1
             extent = Signal(32, name=f"extent{nsid}")
             attributes = Signal(16, name=f"attributes{nsid}")
-            registers.setting(stream_register(nsid, StreamRegister.ZONES), extent, ~self.enable)
-            registers.setting(stream_register(nsid, StreamRegister.ATTRIBUTES), attributes, ~self.enable)
+            registers.late_setting(stream_register(nsid, StreamRegister.ZONES), extent, ~self.enable)
+            registers.late_setting(stream_register(nsid, StreamRegister.ATTRIBUTES), attributes, ~self.enable)
             registers.reads[stream_register(nsid, StreamRegister.GENERATION)] = self.generation[number]
 
             first, count = extent[:16], extent[16:]
@@ -288,7 +289,8 @@ class RegisterFile(wiring.Component):
         m.d.comb += port.channel.eq(self.channel_select)
         m.d.sync += port.start.eq(0)  # unless a cycle is written
 
-        registers.wide_setting(Register.NAND_PAUSE_LOW, Register.NAND_PAUSE_HIGH, port.pause, ~port.busy)
+        registers.setting(Register.NAND_PAUSE_LOW, port.pause[:32], ~port.busy)
+        registers.setting(Register.NAND_PAUSE_HIGH, port.pause[32:], ~port.busy)
         registers.setting(Register.NAND_MODE, mode, written < len(SDR_MODES))
         exists = (written & ~known == 0) & (die < self.config.geometry.dies) & (kind < len(CycleKind))
         cycle = {"kind": kind, "die": die, "mode": mode, "byte": byte}

@@ -71,6 +71,8 @@ class RegisterSlice(wiring.Component):
         m = Module()
         waiting, spare = Signal(), Signal(self.layout)
         m.d.comb += self.input.ready.eq(~waiting)
+        with m.If(~waiting):
+            m.d.sync += spare.eq(self.input.payload)  # valid or not, so that `valid` enables no payload
         with m.If(self.output.ready | ~self.output.valid):
             m.d.sync += [
                 self.output.valid.eq(waiting | self.input.valid),
@@ -80,8 +82,8 @@ class RegisterSlice(wiring.Component):
                 m.d.sync += self.output.payload.eq(spare)
             with m.Else():
                 m.d.sync += self.output.payload.eq(self.input.payload)
-        with m.Elif(self.input.valid & ~waiting):
-            m.d.sync += [waiting.eq(1), spare.eq(self.input.payload)]
+        with m.Elif(self.input.valid):
+            m.d.sync += waiting.eq(1)
         return m
 
 
