@@ -289,6 +289,10 @@ def test_wear_spread():
     assert measured.value == counts.max() - counts.min() < 20
 
 
+ALONE = ("wave_speed", "update_adam_w16_s8")
+"""Rows for which alone a device would be built."""
+
+
 @pytest.mark.early
 def test_the_quick_table(tmp_path, request):
     """In short runs without the rows for which alone a device would be built."""
@@ -296,7 +300,7 @@ def test_the_quick_table(tmp_path, request):
     rows = [
         row
         for row in QUICK_TABLE
-        if long or (row.configuration in ("small", "tiny") and row.benchmark != "wave_speed")
+        if long or (row.configuration in ("small", "tiny") and row.benchmark not in ALONE)
     ]
     names = dict.fromkeys(row.benchmark for row in rows)
     code = main(["bench", "--quick", *names, "--output", str(file)])
