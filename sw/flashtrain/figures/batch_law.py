@@ -67,14 +67,15 @@ def batch_laws() -> tuple[BatchLaw, ...]:
 
 
 def _law(names: tuple[str, ...], points: list[tuple[int, float]]) -> BatchLaw:
-    network, layers, size, *others = names
+    network, layers, size, gpu, precision, framework, source, unit = names
     batches, throughputs = np.array(points).T
     times = batches / throughputs
     terms = np.stack([np.ones_like(times), batches]).T / times[:, None]
     (fixed, slope), *_ = np.linalg.lstsq(terms, np.ones_like(times))
     residual = np.abs(terms @ (fixed, slope) - 1).max()
     law = float(fixed), float(1 / slope), float(residual)
-    return BatchLaw(network, int(layers), int(size), *others, tuple(points), *law)
+    origin = gpu, precision, framework, source, unit
+    return BatchLaw(network, int(layers), int(size), *origin, tuple(points), *law)
 
 
 def gain(half: float, batch: float, factor: float) -> float:

@@ -42,8 +42,8 @@ class Work:
 
     programs: int
     senses: int
-    channel_bytes: int
-    link_bytes: int = 0
+    channel_bytes: float
+    link_bytes: float = 0
     operations: int = 0
     host_operations: int = 0
 
