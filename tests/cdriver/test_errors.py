@@ -146,7 +146,7 @@ def test_misuse_is_an_argument_error(driver):
         ("ft_declare_committed", 5, Commit(pin=True)),
         ("ft_tile_of", Step(code=len(OptimizerCode)), Tile()),
         ("ft_tile_of", Step(weight_format=2), Tile()),
-        ("ft_tile_of", Step(moment_format=2), Tile()),
+        ("ft_tile_of", Step(moment_format=3), Tile()),
         ("ft_tile_of", Step(rounding=2), Tile()),
         ("ft_tile_of", Step(rounding_key=1 << 48), Tile()),
         ("ft_tile_of", Step(weight_format=1, gradient_format=2, copy_format=1), Tile()),
