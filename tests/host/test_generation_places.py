@@ -1,5 +1,7 @@
 """Small optimizer state: its generations lie behind each other, and an erase is paid once for many steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from flashtrain.training.optimizers import Adam
 ADAM = Adam(0.01)
 NAMES = ("state_a", "state_b", "state_c")
 TINY, SMALL = preset("tiny"), preset("small")
+BF16, FP8 = StateFormat.BF16, StateFormat.FP8
 
 
 def link_of(config):
@@ -235,14 +238,16 @@ def test_a_zone_is_left_when_it_is_old(seed):
         training.check()
 
 
-@pytest.mark.parametrize("weights", StateFormat, ids=lambda form: form.name)
-def test_random_bits_do_not_depend_on_the_place(weights, seed):
+@pytest.mark.parametrize(
+    "formats", [StateFormats(moments=BF16), StateFormats(BF16, BF16), StateFormats(BF16, FP8)]
+)
+def test_random_bits_do_not_depend_on_the_place(formats, seed):
     """Steps from page to page, and the same steps each from page 0."""
-    formats = StateFormats(weights, StateFormat.BF16)
     group = {"formats": formats, "rounding": Rounding.STOCHASTIC, "seed": seed}
+    config = replace(SMALL, fp8_state=True)
     found = []
     for leave in (False, True):
-        with opened(link_of(SMALL)) as device:
+        with opened(link_of(config)) as device:
             training = Training(device, parameters_of(SMALL, 2), seed, **group)
             for _ in range(5):
                 training.step()
