@@ -66,7 +66,7 @@ class HostStaging:
             return _negated(self.to_host(_negated(tensor)))
         plain = tensor.contiguous()
         host = torch.empty(plain.shape, dtype=plain.dtype, device="cpu")
-        source, target = _bytes(plain), _bytes(host)
+        source, target = bytes_of(plain), bytes_of(host)
         with self._lock:
             self._follow()
             under_way: list[tuple[_Half, slice]] = []
@@ -87,7 +87,7 @@ class HostStaging:
             self.to_device(plain, host)
             target.copy_(plain)
             return
-        source, places = _bytes(host.contiguous()), _bytes(target)
+        source, places = bytes_of(host.contiguous()), bytes_of(target)
         with self._lock:
             self._follow()
             half = None
@@ -141,7 +141,7 @@ def _negated(tensor: Tensor) -> Tensor:
     return torch._neg_view(tensor)  # pyright: ignore[reportPrivateImportUsage]
 
 
-def _bytes(tensor: Tensor) -> Tensor:
+def bytes_of(tensor: Tensor) -> Tensor:
     """The bytes of a contiguous tensor, with which they share memory."""
     # A tensor of one element may have any strides.
     return tensor.as_strided((tensor.numel(),), (1,)).view(torch.uint8)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from flashtrain.native.user_cache import select_cache, user_cache
-from flashtrain.torch.accelerators import STAGING_BYTES, host_copy
+from flashtrain.torch.accelerators import STAGING_BYTES, bytes_of, host_copy
 from tests.torch.accelerator import checks, late_device
 
 _library: Any = None
@@ -82,3 +82,11 @@ def test_modules_on_the_accelerator():
 def test_tensors_of_the_cpu_are_not_copied():
     tensor = torch.ones(3)
     assert host_copy(tensor).data_ptr() == tensor.data_ptr()
+
+
+@pytest.mark.parametrize("offset", [0, 2])
+def test_bytes_of_one_number(offset):
+    """It is contiguous with any stride."""
+    one = torch.tensor([1.5, 2.5, -3.5, 4.5]).as_strided((1, 1), (7, 3), offset)
+    assert one.is_contiguous()
+    assert bytes_of(one).numpy().view("float32").tolist() == [[1.5, -3.5][offset // 2]]

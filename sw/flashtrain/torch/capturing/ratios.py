@@ -5,6 +5,7 @@ import torch
 
 from flashtrain.numerics.codec import encode
 from flashtrain.spec.streams import Codec
+from flashtrain.torch.accelerators import bytes_of
 from flashtrain.torch.tensor_kinds import materialized
 
 PAGE_BYTES = 4096
@@ -24,7 +25,7 @@ def measured_ratios(tensor: torch.Tensor) -> dict[str, float]:
         return {}
     size = tensor.element_size()
     flat = materialized(tensor.detach().reshape(-1)[: MOST_BYTES // size])
-    data = flat.view(torch.uint8).numpy()
+    data = bytes_of(flat).numpy()
     padded = np.zeros(-(-len(data) // PAGE_BYTES) * PAGE_BYTES, np.uint8)
     padded[: len(data)] = data
     return {

@@ -14,6 +14,7 @@ from torch.distributed.checkpoint.storage import StorageReader
 from torch.futures import Future
 
 from flashtrain.checkpoint import CheckpointDamaged, CheckpointSource, NoCheckpoint, OpenedCheckpoint
+from flashtrain.torch.accelerators import bytes_of
 from flashtrain.torch.ranks.rank_group import RankGroup
 
 from .checkpoint_id import WithCheckpointId
@@ -186,4 +187,4 @@ class _Source:
         box = tuple(
             slice(first, first + length) for first, length in zip(one.offsets, one.lengths, strict=True)
         )
-        return self._array[box].contiguous().reshape(-1).view(torch.uint8)
+        return bytes_of(self._array[box].contiguous())

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from flashtrain.checkpoint import CheckpointError
+from flashtrain.torch.accelerators import bytes_of
 from flashtrain.torch.tensor_kinds import materialized, obstacle
 
 
@@ -16,7 +17,7 @@ def array_of(tensor: Tensor) -> NDArray:
     try:
         return host.numpy()
     except TypeError:
-        return host.reshape(-1).view(torch.uint8).numpy()
+        return bytes_of(host).numpy()
 
 
 def tensor_of(array: NDArray, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from flashtrain.torch.accelerators import bytes_of
 from flashtrain.torch.tensor_kinds import materialized, obstacle
 from flashtrain.torch.tensor_names import short_name
 from flashtrain.training.errors import DataError
@@ -88,8 +89,8 @@ class SampleLayout:
     def encode(self, number: int, sample: Any, out: np.ndarray) -> None:
         """Write the bytes of a sample to `out`; number: of the sample, for messages."""
         for field, value in _fields(self._root, sample, number):
-            flat = materialized(torch.as_tensor(value, dtype=field.dtype)).reshape(-1)
-            out[field.start : field.stop] = flat.view(torch.uint8).numpy()
+            dense = materialized(torch.as_tensor(value, dtype=field.dtype))
+            out[field.start : field.stop] = bytes_of(dense).numpy()
 
     def decode(self, record: np.ndarray) -> Any:
         """The sample from its bytes, with memory of its own."""

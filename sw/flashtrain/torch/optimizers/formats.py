@@ -10,7 +10,7 @@ from torch import Tensor
 from flashtrain.numerics import gradient_values, gradients_in
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import StateFormat
-from flashtrain.torch.accelerators import write_from_host
+from flashtrain.torch.accelerators import bytes_of, write_from_host
 from flashtrain.torch.ranks.shards import shard
 from flashtrain.torch.tensor_kinds import materialized
 from flashtrain.training.arrays import Array, FloatArray
@@ -86,5 +86,4 @@ def set_weights(parameter: Tensor, weights: Array) -> None:
 
 def checksum(parameter: Tensor) -> int:
     """A check of the bytes of a parameter, which finds changes that its version counter does not show."""
-    flat = materialized(shard(parameter)).reshape(-1)
-    return crc32c(flat.view(torch.uint8).numpy().data)
+    return crc32c(bytes_of(materialized(shard(parameter))).numpy().data)
