@@ -17,12 +17,10 @@ from flashtrain.nvme.subsystem.subsystem import Subsystem
 from flashtrain.qemu.debian import Unpacked
 from flashtrain.qemu.emulator import PROGRAM, check_device, fetch_emulator, version
 from flashtrain.spec import NODES
-from flashtrain.spec.streams import SERVE_NODE
 
-from .command import Command, add_configuration, add_link, configuration
+from .command import Command, configuration
 from .console import Console, byte_count
-from .device import device_for
-from .image import add_image
+from .device import add_served_device, device_for
 from .links import LINKS
 
 _MOST_QUEUES, _MOST_ENTRIES = 64, 1024
@@ -30,13 +28,7 @@ _MOST_MEMORY_MIB = 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_configuration(parser)
-    add_link(parser, default="functional")
-    add_image(parser, "this file, new or of an earlier run, whose configuration it has")
-    parser.add_argument(
-        "--node", choices=list(NODES), default=SERVE_NODE.name,
-        help=f"table of streams; each stream is a namespace (default: {SERVE_NODE.name})",
-    )  # fmt: skip
+    add_served_device(parser, "functional")
     parser.add_argument(
         "--serial", metavar="TEXT", help="serial number (default: that of the image, or a new one)"
     )

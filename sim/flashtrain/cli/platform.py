@@ -8,10 +8,9 @@ from pathlib import Path
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.fms import FmsModel, Window
 from flashtrain.platform.models import FmsRates, IdealModel, SsdModel
-from flashtrain.platform.nodes import BEHEMOTH_FLOPS, Node, sharing_platform
+from flashtrain.platform.nodes import sharing_platform
 from flashtrain.platform.report import run_iteration
 from flashtrain.platform.storage import StorageModel
-from flashtrain.platform.timeline_trace import write_trace
 from flashtrain.platform.workloads import workload_sequence
 from flashtrain.spec import FmsConfig
 from flashtrain.ssd import SsdConfig
@@ -19,9 +18,9 @@ from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence import TrainingSequence, load_sequence
 
 from .behemoth import chosen_workload
-from .command import Command, above_zero, add_configuration, add_json, at_least_one, configuration
+from .command import Command, add_configuration, add_json, at_least_one, configuration
 from .console import Console
-from .outputs import figure_file, output_file
+from .iteration import add_iteration, say_iteration
 from .platform_ranks import add_compare, add_ranks
 
 STORAGES: dict[str, Callable[[FmsConfig], StorageModel]] = {
@@ -44,17 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="activation nodes that share the FLOP rate (default: 1)",
     )  # fmt: skip
     play.add_argument("--weight-nodes", type=at_least_one, default=1, metavar="N", help="(default: 1)")
-    play.add_argument("--phi", type=float, metavar="X", help="share of the activations that is stored")
-    play.add_argument(
-        "--tflops", type=above_zero, default=BEHEMOTH_FLOPS / 1e12, metavar="X",
-        help="TFLOP/s of all activation nodes together (default: 840)",
-    )  # fmt: skip
-    play.add_argument(
-        "--buffer", type=above_zero, default=Node().buffer_bytes / 1e9, metavar="GB",
-        help="tensor buffer of each node (default: 16)",
-    )  # fmt: skip
-    play.add_argument("--timeline", type=figure_file, metavar="FILE", help="write a figure (png, svg, pdf)")
-    play.add_argument("--trace", type=output_file, metavar="FILE", help="write a trace for ui.perfetto.dev")
+    add_iteration(play, "activation nodes", "node")
     play.add_argument(
         "--window", type=_window, metavar="BEGIN:END",
         help="seconds in which timeline and trace show a channel's bus and dies (--storage fms)",
@@ -79,16 +68,7 @@ def _run(options: argparse.Namespace, console: Console) -> int:
         storage = replace(storage, window=options.window)
     platform = sharing_platform(storage, options.nodes, options.tflops * 1e12, options.weight_nodes)
     report = run_iteration(sequence, platform.with_buffers(options.buffer * 1e9))
-    console.say(report.text())
-    if options.timeline is not None:
-        from flashtrain.platform.timeline_figure import draw_timeline  # takes a second to import
-
-        draw_timeline(report.timeline, options.timeline, f"{sequence.network}, {storage.name}")
-        console.say(f"{options.timeline}")
-    if options.trace is not None:
-        write_trace(report.timeline, options.trace)
-        console.say(f"{options.trace}")
-    console.document(report.document())
+    say_iteration(report, f"{sequence.network}, {storage.name}", options, console)
     return 0
 
 

@@ -11,16 +11,14 @@ from flashtrain.native.user_cache import select_cache, user_cache
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.fms import FmsModel
 from flashtrain.platform.models import FmsRates
-from flashtrain.platform.nodes import BEHEMOTH_FLOPS, Node
 from flashtrain.platform.ranks import RankChoices, RankLink, Weights, network_job, run_ranks, workload_job
-from flashtrain.platform.timeline_trace import write_trace
 from flashtrain.spec import FmsConfig
 
 from .behemoth import chosen_workload
 from .command import above_zero, add_configuration, add_json, at_least_one, configuration
 from .console import Console
+from .iteration import add_iteration, say_iteration
 from .links import LINKS
-from .outputs import figure_file, output_file
 
 if TYPE_CHECKING:
     from flashtrain.torch.ranks.measured_job import MeasuredSteps
@@ -58,17 +56,7 @@ def add_ranks(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument(
         "--no-overlap", action="store_true", help="the dies update behind the whole backward pass"
     )
-    parser.add_argument("--phi", type=float, metavar="X", help="share of the activations that is stored")
-    parser.add_argument(
-        "--tflops", type=above_zero, default=BEHEMOTH_FLOPS / 1e12, metavar="X",
-        help="TFLOP/s of all ranks together (default: 840)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--buffer", type=above_zero, default=Node().buffer_bytes / 1e9, metavar="GB",
-        help="tensor buffer of each rank (default: 16)",
-    )  # fmt: skip
-    parser.add_argument("--timeline", type=figure_file, metavar="FILE", help="write a figure (png, svg, pdf)")
-    parser.add_argument("--trace", type=output_file, metavar="FILE", help="write a trace for ui.perfetto.dev")
+    add_iteration(parser, "ranks", "rank")
     add_configuration(parser, default="behemoth")
     parser.set_defaults(action=_ranks)
     add_json(parser)
@@ -101,16 +89,7 @@ def _ranks(options: argparse.Namespace, console: Console) -> int:
         options.buffer * 1e9,
         RankChoices(Weights(options.weights), overlap=not options.no_overlap),
     )
-    console.say(report.text())
-    if options.timeline is not None:
-        from flashtrain.platform.timeline_figure import draw_timeline  # takes a second to import
-
-        draw_timeline(report.timeline, options.timeline, f"{job.name}, {job.ranks} ranks")
-        console.say(f"{options.timeline}")
-    if options.trace is not None:
-        write_trace(report.timeline, options.trace)
-        console.say(f"{options.trace}")
-    console.document(report.document())
+    say_iteration(report, f"{job.name}, {job.ranks} ranks", options, console)
     return 0
 
 

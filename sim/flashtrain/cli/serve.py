@@ -16,22 +16,14 @@ from flashtrain.nvme.wire.dhchap import parse_secret
 from flashtrain.reading import read_text
 from flashtrain.reading.limits import MOST_SECRET_BYTES
 from flashtrain.spec import NODES
-from flashtrain.spec.streams import SERVE_NODE
 
-from .command import Command, above_zero, add_configuration, add_link, configuration
+from .command import Command, above_zero, configuration
 from .console import Console, byte_count
-from .device import device_for
-from .image import add_image
+from .device import add_served_device, device_for
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_configuration(parser)
-    add_link(parser)
-    add_image(parser, "this file, new or of an earlier run, whose configuration it has")
-    parser.add_argument(
-        "--node", choices=list(NODES), default=SERVE_NODE.name,
-        help=f"table of streams; each stream is a namespace (default: {SERVE_NODE.name})",
-    )  # fmt: skip
+    add_served_device(parser, "rtl")
     parser.add_argument(
         "--address", default=LOOPBACK, metavar="IP",
         help=f"where it listens; all others than the default are open to the network (default: {LOOPBACK})",

@@ -8,12 +8,11 @@ from collections.abc import Callable, Container
 from pathlib import Path
 
 from flashtrain.qemu.emulator import check_device
-from flashtrain.spec import preset
 from flashtrain.spec.errors import ToolError
 
 from .initramfs import needed, write_initramfs
 from .packages import Packages
-from .run import MOST_SECONDS, Device, Outcome, outcome_of, step_of, table
+from .run import MOST_SECONDS, Device, Outcome, outcome_of, run_devices, say, step_of
 
 MODULES = ("crc32c_generic", "nvme", "zonefs", "btrfs")
 OF_THE_TARGET = ("discover", "connect", "admin", "reconnect", "neighbour", "power", "disconnect")
@@ -47,15 +46,9 @@ def run(
     extra: further options of the command.
     """
     start, steps, console, log = time.monotonic(), [], [], []
-    geometry = preset(device.preset).geometry
-    sectors = geometry.zone_size * geometry.page_bytes // 512
-    settings = f"ZONE_SECTORS={sectors}\nBYTES={device.megabytes}m\nSPEED_BYTES={_SPEED_BYTES}\n"
+    settings = f"{device.settings}SPEED_BYTES={_SPEED_BYTES}\n"
     initramfs = folder / f"pcie-{device.preset}.cpio"
-    write_initramfs(
-        packages, settings, initramfs,
-        lambda name: (names is None or name in names) and name not in device.without,
-        MODULES, ("steps", "pcie"),
-    )  # fmt: skip
+    write_initramfs(packages, settings, initramfs, device.steps_of(names), MODULES, ("steps", "pcie"))
     command = [
         *(sys.executable, "-m", "flashtrain.cli.main", "pcie", "--preset", device.preset),
         *("--link", device.link, "--memory", str(_MEMORY_MIB), *extra, "--"),
@@ -110,22 +103,13 @@ def main() -> int:
     folder = Path("build/linux")
     packages = Packages(folder.resolve())
     try:
-        packages.fetch(lambda line: print(f"# {line}", file=sys.stderr))
+        packages.fetch(say)
         check_device(packages.emulator, PROXY)
         check_driver(packages)
     except ToolError as error:
         print(f"skipped: {error}")
         return 0
-    good = True
-    for device in DEVICES:
-        if len(sys.argv) > 1 and device.preset not in sys.argv[1:]:
-            continue
-        outcome = run(device, packages, folder, lambda line: print(f"# {line}", file=sys.stderr))
-        text = "\n".join(outcome.console) + "\n"
-        (folder / f"pcie-{device.preset}.txt").write_text(text, encoding="utf-8")
-        print(table(outcome))
-        good = good and outcome.good
-    return 0 if good else 1
+    return run_devices(DEVICES, lambda device: run(device, packages, folder, say), folder, "pcie-")
 
 
 if __name__ == "__main__":

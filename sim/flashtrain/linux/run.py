@@ -33,6 +33,17 @@ class Device:
     loop: int
     without: tuple[str, ...] = ()
 
+    @property
+    def settings(self) -> str:
+        """Variables of the steps, as the shell reads them."""
+        geometry = preset(self.preset).geometry
+        sectors = geometry.zone_size * geometry.page_bytes // 512
+        return f"ZONE_SECTORS={sectors}\nBYTES={self.megabytes}m\n"
+
+    def steps_of(self, names: Container[str] | None) -> Callable[[str], bool]:
+        """Whether the step of a name is run, of those of `names`, or of all."""
+        return lambda name: (names is None or name in names) and name not in self.without
+
 
 MOST_SECONDS = 240.0
 """A machine that takes longer hangs, and is ended."""
@@ -81,14 +92,9 @@ def run(
 ) -> Outcome:
     """Boot the machine with this device, and collect its steps, those of `names` or all."""
     start, steps, console, ended = time.monotonic(), [], [], False
-    geometry = preset(device.preset).geometry
-    sectors = geometry.zone_size * geometry.page_bytes // 512
-    settings = f"ZONE_SECTORS={sectors}\nBYTES={device.megabytes}m\nLOOP_BLOCKS={device.loop}\n"
+    settings = f"{device.settings}LOOP_BLOCKS={device.loop}\n"
     initramfs = folder / f"{device.preset}.cpio"
-    write_initramfs(
-        packages, settings, initramfs,
-        lambda name: (names is None or name in names) and name not in device.without,
-    )  # fmt: skip
+    write_initramfs(packages, settings, initramfs, device.steps_of(names))
     with (
         serving("--preset", device.preset, "--link", device.link) as served,
         serving(*NEIGHBOUR) as neighbour,
@@ -140,19 +146,32 @@ def table(outcome: Outcome) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    folder = Path("build/linux")
-    packages = Packages(folder.resolve())
-    packages.fetch(lambda line: print(f"# {line}", file=sys.stderr))
+def say(line: str) -> None:
+    """Progress of a program."""
+    print(f"# {line}", file=sys.stderr)
+
+
+def run_devices(
+    devices: Sequence[Device], run_one: Callable[[Device], Outcome], folder: Path, prefix: str = ""
+) -> int:
+    """Run the machines of the command line's presets, or all; the exit code. `folder` gets their consoles."""
     good = True
-    for device in DEVICES:
+    for device in devices:
         if len(sys.argv) > 1 and device.preset not in sys.argv[1:]:
             continue
-        outcome = run(device, packages, folder, lambda line: print(f"# {line}", file=sys.stderr))
-        (folder / f"{device.preset}.txt").write_text("\n".join(outcome.console) + "\n", encoding="utf-8")
+        outcome = run_one(device)
+        text = "\n".join(outcome.console) + "\n"
+        (folder / f"{prefix}{device.preset}.txt").write_text(text, encoding="utf-8")
         print(table(outcome))
         good = good and outcome.good
     return 0 if good else 1
+
+
+def main() -> int:
+    folder = Path("build/linux")
+    packages = Packages(folder.resolve())
+    packages.fetch(say)
+    return run_devices(DEVICES, lambda device: run(device, packages, folder, say), folder)
 
 
 if __name__ == "__main__":

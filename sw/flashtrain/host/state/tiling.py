@@ -87,7 +87,7 @@ class TileLayout:
         """The vector of array `number`, from the pages of its planes."""
         form, place = self.tile.formats.of(number), self.tile.array_bytes(number)
         skipped = self.planes_of(number).start * self.tile.geometry.page_bytes
-        content = np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1)
+        content = self._contents(pages)
         numbers = content[..., place.start - skipped : place.stop - skipped]
         if form is StateFormat.FP8:
             shared = self.tile.scale_bytes(number)
@@ -109,8 +109,7 @@ class TileLayout:
     def copies(self, pages: Pages) -> NDArray[Any]:
         """The vector of 16-bit copies, from the pages that an update returns."""
         kind = np.dtype(COPY_DTYPES[self.tile.copy_format])
-        tiles = np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1).view(kind)
-        return tiles[..., : self.tile.parameters].reshape(-1)[: self.parameters]
+        return self._contents(pages).view(kind)[..., : self.tile.parameters].reshape(-1)[: self.parameters]
 
     def _tiles(self, vector: NDArray[Any]) -> NDArray[Any]:
         """The vector as [rows, channels, parameters of a tile], with zeros at the end."""
@@ -119,6 +118,10 @@ class TileLayout:
         flat[: self.parameters] = vector
         flat[self.parameters :] = 0
         return tiles
+
+    def _contents(self, pages: Pages) -> NDArray[np.uint8]:
+        """The bytes of the pages of each tile, [rows, channels, bytes]."""
+        return np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1)
 
     def _pages(self, tiles: NDArray[Any], count: int) -> Pages:
         """`count` pages of each tile, padded with zeros."""
