@@ -74,7 +74,7 @@ class LoadScaled(wiring.Component):
 class StoreScaled(wiring.Component):
     """A binary32 result in FP8, for a scale with which it does not overflow.
 
-    Latency: none, so its path is long (docs/update_unit.md). Cost: a shifter of 25 bits and an adder.
+    Latency: none. Cost: a shifter of 25 bits and an adder.
 
     Members
     -------
