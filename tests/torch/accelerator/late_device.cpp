@@ -1,8 +1,8 @@
 // An accelerator for tests, as a backend of PyTorch in its key PrivateUse1.
 //
-// It is late on purpose. Each stream is a thread that works on a queue, and waits before each entry. So a copy
-// that nobody has waited for has not happened. Freed memory is overwritten when the streams that used it have
-// come to its end. Addresses of the device are no addresses of the host: to dereference one ends the process.
+// It is late on purpose. Each stream is a queue, whose entries are worked on when somebody waits for them. So a
+// copy that nobody has waited for has not happened. Freed memory is overwritten when the streams that used it
+// have come to its end. Addresses of the device are no addresses of the host: to dereference one ends the process.
 // Operators without a kernel here run on the CPU, between copies.
 
 #include <ATen/EmptyTensor.h>
@@ -20,14 +20,12 @@
 #include <torch/library.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 
 namespace {
 
@@ -35,59 +33,55 @@ constexpr uintptr_t kFar = uintptr_t(1) << 60;  // no address of a process has t
 constexpr auto kType = c10::DeviceType::PrivateUse1;
 constexpr int kPoison = 0xA5;
 
-std::atomic<int> delay_us{0};
 std::atomic<int64_t> asynchronous_copies{0};
 std::atomic<int64_t> pinned_bytes{0};
 
 class Queue {
  public:
-  Queue() : thread_([this] { work(); }) { thread_.detach(); }
-
   uint64_t submit(std::function<void()> entry) {
     std::lock_guard lock(mutex_);
     entries_.push_back(std::move(entry));
-    changed_.notify_all();
-    return ++submitted_;
+    return done_ + entries_.size();
   }
   uint64_t submitted() {
     std::lock_guard lock(mutex_);
-    return submitted_;
+    return done_ + entries_.size();
   }
+  // Each question works on an entry, so that who asks again and again comes to an end.
   bool has_done(uint64_t count) {
+    std::vector<std::function<void()>> ended;
     std::lock_guard lock(mutex_);
+    if (done_ < count) work_until(done_ + 1);
+    ended.swap(ended_);
     return done_ >= count;
   }
   void wait(uint64_t count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_ >= count; });
+    std::vector<std::function<void()>> ended;  // freed without the lock: the end of a tensor may wait for Python's
+    std::lock_guard lock(mutex_);
+    work_until(count);
+    ended.swap(ended_);
+  }
+  // For entries, which are worked on under the lock: they may wait for those of another queue.
+  void work_until(uint64_t count) {
+    while (done_ < count) {
+      entries_.front()();
+      ended_.push_back(std::move(entries_.front()));
+      entries_.pop_front();
+      ++done_;
+    }
   }
 
  private:
-  void work() {
-    for (;;) {
-      std::function<void()> entry;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return !entries_.empty(); });
-        entry = std::move(entries_.front());
-        entries_.pop_front();
-      }
-      if (int us = delay_us) std::this_thread::sleep_for(std::chrono::microseconds(us));
-      entry();
-      entry = nullptr;
-      std::lock_guard lock(mutex_);
-      ++done_;
-      changed_.notify_all();
-    }
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  // Of all queues.
+  static std::mutex& mutex_;
+  static std::vector<std::function<void()>>& ended_;
   std::deque<std::function<void()>> entries_;
-  uint64_t submitted_ = 0, done_ = 0;
-  std::thread thread_;
+  uint64_t done_ = 0;
 };
+std::mutex& Queue::mutex_ = *new std::mutex;
+std::vector<std::function<void()>>& Queue::ended_ = *new std::vector<std::function<void()>>;
 
-// The queues live as long as the process, since their threads do.
+// They live as long as the process: tensors are freed until its end.
 auto& queues = *new std::vector<std::unique_ptr<Queue>>;
 auto& queues_mutex = *new std::mutex;
 thread_local c10::StreamId current_stream = 0;
@@ -123,7 +117,7 @@ void free_block(void* far) {
   Queue* first = ends.front().first;
   first->submit([first, ends, block] {
     for (auto& [queue, count] : ends)
-      if (queue != first) queue->wait(count);
+      if (queue != first) queue->work_until(count);
     std::memset(block.memory, kPoison, block.bytes);
     std::free(block.memory);
   });
@@ -226,7 +220,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     if (!event) return;
     auto [id, count] = *static_cast<Event*>(event);
     auto& earlier = queue_of(id);
-    queue_of(of.id()).submit([&earlier, count = count] { earlier.wait(count); });
+    queue_of(of.id()).submit([&earlier, count = count] { earlier.work_until(count); });
   }
   bool queryEvent(void* event) const override {
     if (!event) return true;
@@ -399,6 +393,5 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromB
 
 }  // namespace
 
-extern "C" void late_set_delay(int us) { delay_us = us; }
 extern "C" long late_asynchronous_copies() { return asynchronous_copies; }
 extern "C" long late_pinned_bytes() { return pinned_bytes; }

@@ -11,8 +11,6 @@ from flashtrain.native.library import native_library
 NAME = "late"
 VERSION = "2.13."
 """Of PyTorch, whose headers it is compiled with."""
-DELAY_US = 50
-"""What a stream waits before each entry of its queue."""
 
 _ROOT = Path(torch.__file__).parent
 _OPTIONS = (
@@ -28,7 +26,6 @@ _OPTIONS = (
     "-ltorch_cpu",
 )
 _FUNCTIONS = {
-    "late_set_delay": (None, [ctypes.c_int]),
     "late_asynchronous_copies": (ctypes.c_long, []),
     "late_pinned_bytes": (ctypes.c_long, []),
 }
@@ -44,7 +41,6 @@ def compiled() -> ctypes.CDLL:
 def register() -> ctypes.CDLL:
     """Make it the accelerator of this process."""
     library = compiled()
-    library.late_set_delay(DELAY_US)
     torch.utils.rename_privateuse1_backend(NAME)
     module = ModuleType(NAME)
     vars(module).update(
