@@ -16,6 +16,7 @@ from flashtrain.nvme.subsystem.reply import SUCCESS, Reply, reply_of
 from flashtrain.nvme.subsystem.subsystem import Subsystem
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.spec.pcie import PAGE_BITS, AdminSizes, Configuration, has_admin_queues
 
 from .memory import HostMemory, Unreachable, scatter
 from .prp import spans
@@ -25,7 +26,6 @@ _PSDT = 0xC0
 """Bits of a command's flags: the data pointer is no pair of PRPs."""
 
 _CONTIGUOUS, _INTERRUPTS = 1, 2
-_PAGE_BYTES = 4096
 _DEPTH_OF_DEVICE = 2
 """Commands that have begun, as a multiple of those that the device executes at once; others wait."""
 
@@ -51,7 +51,7 @@ class Commands:
         self._unfetched: set[SubmissionQueue] = set()
         self._turns: deque[SubmissionQueue] = deque()
         self._to_post: set[CompletionQueue] = set()
-        self._page_bytes = _PAGE_BYTES
+        self._page_bytes = 1 << PAGE_BITS
         self._gate = Lock()
         self._begun = 0
         self._most_begun = _DEPTH_OF_DEVICE * subsystem.thread.device.config.commands
@@ -62,9 +62,9 @@ class Commands:
     def start(self, page_bytes: int, sizes: int, submissions: int, completions: int) -> bool:
         """Make the admin queues by AQA, ASQ and ACQ; False if they cannot be."""
         self._page_bytes = page_bytes
-        sq_entries, cq_entries = (sizes & 0xFFF) + 1, (sizes >> 16 & 0xFFF) + 1
-        if min(sq_entries, cq_entries) < 2 or (submissions | completions) & page_bytes - 1:
+        if not has_admin_queues(sizes, submissions, completions, page_bytes):
             return False
+        sq_entries, cq_entries = AdminSizes.submissions.get(sizes) + 1, AdminSizes.completions.get(sizes) + 1
         self._completions[0] = CompletionQueue(0, completions, cq_entries, 0)
         self._add(SubmissionQueue(0, submissions, sq_entries, self._completions[0], self._complete))
         return True
@@ -256,7 +256,7 @@ class Commands:
 
     def _create_completions(self, entry: Entry) -> Reply:
         """NVM Express Base 2.0, section 5.4."""
-        exponent = self._controller.configuration >> 20 & 15
+        exponent = Configuration.completion_exponent.get(self._controller.configuration)
         number, entries = self._new_queue(entry, self._completions, exponent)
         vector = entry.dword_11 >> 16
         if vector > self._subsystem.settings.queues:
@@ -270,7 +270,7 @@ class Commands:
 
     def _create_submissions(self, entry: Entry) -> Reply:
         """NVM Express Base 2.0, section 5.5. The priority has no meaning for round robin."""
-        exponent = self._controller.configuration >> 16 & 15
+        exponent = Configuration.submission_exponent.get(self._controller.configuration)
         number, entries = self._new_queue(entry, self._submissions, exponent)
         chosen = entry.dword_11 >> 16
         if not 0 < chosen <= self._subsystem.settings.queues:

@@ -3,13 +3,11 @@
 import struct
 from collections.abc import Callable
 
+from flashtrain.spec.pcie import BAR_BYTES, PENDING, VECTORS
+
 from .msix import ENABLE, FUNCTION_MASK
 
 BYTES = 256
-BAR_BYTES = 16 << 10
-TABLE, PENDING = 0x2000, 0x3000
-"""The MSI-X table and the pending bits in the BAR."""
-
 COMMAND, STATUS, BAR = 0x04, 0x06, 0x10
 MEMORY, MASTER = 1 << 1, 1 << 2
 """Bits of the command register: the function answers accesses of its BAR, and may access memory."""
@@ -67,7 +65,7 @@ class ConfigurationSpace:
         data[0x34] = _POWER
         # Power management 1.2 without events; a return from D3hot is no reset.
         struct.pack_into("<BBHHH", data, _POWER, 0x01, _MSIX, 3, 1 << 3, 0)
-        struct.pack_into("<BBHII", data, _MSIX, 0x11, _EXPRESS, self._vectors - 1, TABLE, PENDING)
+        struct.pack_into("<BBHII", data, _MSIX, 0x11, _EXPRESS, self._vectors - 1, VECTORS, PENDING)
         struct.pack_into("<BBHIHHIHH", data, _EXPRESS, 0x10, 0, 2, _ENDPOINT_RESET | _ROLE_BASED_ERRORS,
                          2 << 12, 0, _LINK, 0, _LINK)  # fmt: skip
         writable = self._writable

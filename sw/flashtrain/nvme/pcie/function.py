@@ -1,19 +1,26 @@
 """`Function`: an NVMe controller as its host reaches it through PCI Express."""
 
-from flashtrain.nvme.subsystem.controller import Controller, Property, Ready
+from flashtrain.nvme.subsystem.controller import Controller
 from flashtrain.nvme.subsystem.profile import PCIE
 from flashtrain.nvme.subsystem.subsystem import Subsystem
+from flashtrain.spec.pcie import (
+    BAR_BYTES,
+    DOORBELL_BYTES,
+    DOORBELLS,
+    PAGE_BITS,
+    PENDING,
+    VECTORS,
+    AdminSizes,
+    Configuration,
+    Property,
+    Ready,
+)
 
 from .commands import Commands
-from .configuration import BAR_BYTES, PENDING, TABLE, ConfigurationSpace
+from .configuration import ConfigurationSpace
 from .memory import HostMemory, Unreachable
 from .msix import Msix
 
-_MASK_SET, _MASK_CLEAR = 0x0C, 0x10
-_ADMIN_SIZES, _ADMIN_SUBMISSIONS, _ADMIN_COMPLETIONS = 0x24, 0x28, 0x30
-_DOORBELLS = 0x1000
-_DOORBELL_BYTES = 4
-_SIZES = 0x0FFF_0FFF
 _ADDRESS = 0xFFFF_FFFF_FFFF_F000
 _HOST = "pcie"
 
@@ -96,7 +103,7 @@ class Function:
 
     def start_queues(self) -> None:
         """CC.EN = 1: the controller is ready when the device has ended all earlier commands."""
-        page_bytes = 4096 << (self.controller.configuration >> 7 & 15)
+        page_bytes = 1 << PAGE_BITS + Configuration.page_exponent.get(self.controller.configuration)
         if self.commands.start(page_bytes, self._sizes, self._submissions, self._completions):
             self.commands.when_idle(self.controller.start)
         else:
@@ -122,46 +129,46 @@ class Function:
             self._write_dword((offset + at) % BAR_BYTES, value >> 8 * at & 0xFFFF_FFFF)
 
     def _read_dword(self, offset: int) -> int:
-        if TABLE <= offset < PENDING:
-            return self.msix.read_table(offset - TABLE)
+        if VECTORS <= offset < PENDING:
+            return self.msix.read_table(offset - VECTORS)
         if offset >= PENDING:
             return self.msix.read_pending(offset - PENDING)
         match offset:
-            case 0x04:
-                return self.controller.capabilities >> 32
-            case 0x0C | 0x10:
+            case Property.MASK_SET | Property.MASK_CLEAR:
                 return self._mask
-            case 0x24:
+            case Property.ADMIN_SIZES:
                 return self._sizes
-            case 0x28 | 0x2C:
-                return self._submissions >> 8 * (offset - _ADMIN_SUBMISSIONS) & 0xFFFF_FFFF
-            case 0x30 | 0x34:
-                return self._completions >> 8 * (offset - _ADMIN_COMPLETIONS) & 0xFFFF_FFFF
+        if offset & ~4 == Property.CAPABILITIES:
+            return self.controller.capabilities >> 8 * (offset & 4) & 0xFFFF_FFFF
+        if offset & ~4 == Property.ADMIN_SUBMISSIONS:
+            return self._submissions >> 8 * (offset & 4) & 0xFFFF_FFFF
+        if offset & ~4 == Property.ADMIN_COMPLETIONS:
+            return self._completions >> 8 * (offset & 4) & 0xFFFF_FFFF
         return (self.controller.get(offset) or 0) & 0xFFFF_FFFF
 
     def _write_dword(self, offset: int, value: int) -> None:
-        if _DOORBELLS <= offset < TABLE:
-            number = (offset - _DOORBELLS) // _DOORBELL_BYTES
+        if DOORBELLS <= offset < VECTORS:
+            number = (offset - DOORBELLS) // DOORBELL_BYTES
             if self.controller.enabled:
                 self.commands.doorbell(number >> 1, bool(number & 1), value & 0xFFFF)
-        elif TABLE <= offset < PENDING:
-            self.msix.write_table(offset - TABLE, value)
+        elif VECTORS <= offset < PENDING:
+            self.msix.write_table(offset - VECTORS, value)
         elif offset == Property.CONFIGURATION:
             self.controller.set(offset, value)
-        elif offset == _MASK_SET:
+        elif offset == Property.MASK_SET:
             self._mask |= value
-        elif offset == _MASK_CLEAR:
+        elif offset == Property.MASK_CLEAR:
             self._mask &= ~value
         elif not self.controller.configuration & 1:
             self._write_admin_queue(offset, value)
 
     def _write_admin_queue(self, offset: int, value: int) -> None:
         """AQA, ASQ and ACQ, which a host changes while the controller is disabled."""
-        if offset == _ADMIN_SIZES:
-            self._sizes = value & _SIZES
-        elif offset & ~4 == _ADMIN_SUBMISSIONS:
+        if offset == Property.ADMIN_SIZES:
+            self._sizes = value & AdminSizes.MASK
+        elif offset & ~4 == Property.ADMIN_SUBMISSIONS:
             self._submissions = _with_dword(self._submissions, offset & 4, value)
-        elif offset & ~4 == _ADMIN_COMPLETIONS:
+        elif offset & ~4 == Property.ADMIN_COMPLETIONS:
             self._completions = _with_dword(self._completions, offset & 4, value)
 
 

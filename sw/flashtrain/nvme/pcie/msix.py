@@ -3,7 +3,8 @@
 import struct
 from collections.abc import Callable
 
-ENTRY_BYTES = 16
+from flashtrain.spec.pcie import Vector
+
 ENABLE, FUNCTION_MASK = 1 << 15, 1 << 14
 """Bits of the message control in the capability."""
 
@@ -17,7 +18,7 @@ class Msix:
     def __init__(self, vectors: int, send: Callable[[int, int], None]) -> None:
         self.vectors = vectors
         self._send = send
-        self._table = bytearray(vectors * ENTRY_BYTES)
+        self._table = bytearray(vectors * Vector.BYTES)
         self._pending: set[int] = set()
         self._enabled = False
         self._all_masked = False
@@ -38,7 +39,7 @@ class Msix:
         """Send the message of a vector, or remember it while the vector is masked."""
         if not self._enabled:
             return
-        address, data, control = _ENTRY.unpack_from(self._table, vector * ENTRY_BYTES)
+        address, data, control = _ENTRY.unpack_from(self._table, vector * Vector.BYTES)
         if self._all_masked or control & _MASKED:
             self._pending.add(vector)
         else:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 from flashtrain.nvme.errors import ServeError
+from flashtrain.spec.pcie import BAR_BYTES
 
-from .configuration import BAR_BYTES
 from .function import Function
 from .memory import MappedMemory, Region
 

@@ -2,41 +2,26 @@
 
 import asyncio
 from collections import deque
-from enum import IntEnum, IntFlag
 from typing import Protocol
 
 from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.statuses import is_final
+from flashtrain.spec.pcie import (
+    READY_TIMEOUT,
+    VERSION,
+    Configuration,
+    Property,
+    Ready,
+    capabilities,
+    is_possible,
+)
 
 from .events import Events
 from .features import Features
 from .log_format import ERROR_ENTRIES
 from .notices import Notice, Notices
 from .profile import Profile
-from .settings import VERSION, SubsystemSettings
-
-_NVM_ALONE, _ALL_SETS = 0b000, 0b110
-_READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
-
-
-class Property(IntEnum):
-    """Properties by their offset (NVM Express Base 2.0, section 3.1.3)."""
-
-    CAPABILITIES = 0x00
-    VERSION = 0x08
-    CONFIGURATION = 0x14
-    STATUS = 0x1C
-    SUBSYSTEM_RESET = 0x20
-    READY_TIMEOUTS = 0x68
-
-
-class Ready(IntFlag):
-    """CSTS."""
-
-    READY = 1
-    FATAL = 2
-    SHUTDOWN_BUSY = 1 << 2
-    SHUTDOWN_DONE = 2 << 2
+from .settings import SubsystemSettings
 
 
 class Link(Protocol):
@@ -108,11 +93,7 @@ class Controller:
 
     @property
     def capabilities(self) -> int:
-        command_sets = 1 << 37 | 1 << 43  # NVM, and others by CC.CSS
-        with_media = 1 << 59  # CRWMS: ready only when the device is
-        entries = self.subsystem.settings.entries - 1
-        pages = self.profile.page_exponents << 52
-        return entries | 1 << 16 | _READY_TIMEOUT << 24 | command_sets | pages | with_media
+        return capabilities(self.subsystem.settings.entries, self.profile.page_exponents)
 
     def get(self, offset: int) -> int | None:
         """A property's value; None for one that does not exist."""
@@ -129,7 +110,7 @@ class Controller:
             case Property.SUBSYSTEM_RESET:
                 return 0
             case Property.READY_TIMEOUTS:
-                return _READY_TIMEOUT
+                return READY_TIMEOUT
         return None
 
     def set(self, offset: int, value: int) -> bool:
@@ -138,13 +119,13 @@ class Controller:
             return False
         was, self._configuration = self._configuration, value
         if not was & 1 and value & 1:
-            self._refused = not _is_possible(value, self.profile.page_exponents)
+            self._refused = not is_possible(value, self.profile.page_exponents)
             self._ready = Ready(0)
             if not self._refused:
                 self._start()
         elif was & 1 and not value & 1:
             self._reset()
-        if value >> 14 & 3 and not was >> 14 & 3:
+        if Configuration.shutdown.get(value) and not Configuration.shutdown.get(was):
             self._shut_down()
         return True
 
@@ -244,21 +225,3 @@ class Controller:
         self.error_count += 1
         field = status << 1 | is_final(status) << 15
         self.errors.appendleft((self.error_count, queue, entry.cid, field, entry.slba, entry.nsid))
-
-
-def _is_possible(configuration: int, page_exponents: int) -> bool:
-    """Whether a controller can be enabled with these values of CC (NVM Express Base 2.0, section 3.1.3.5).
-
-    Pages of 4 KiB to `page_exponents` powers of two more, round robin, the NVM command set or all that are
-    supported, no readiness without media. Entries may have their sizes, or none yet.
-    """
-    command_set, page, arbitration = configuration >> 4 & 7, configuration >> 7 & 15, configuration >> 11 & 7
-    entries, answers = configuration >> 16 & 15, configuration >> 20 & 15
-    return (
-        command_set in (_NVM_ALONE, _ALL_SETS)
-        and page <= page_exponents
-        and arbitration == 0
-        and entries in (0, 6)
-        and answers in (0, 4)
-        and not configuration >> 24 & 1
-    )

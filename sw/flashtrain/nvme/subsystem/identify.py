@@ -11,6 +11,7 @@ from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.nvme.wire.stream_area import StreamArea
 from flashtrain.spec import Port
+from flashtrain.spec.pcie import VERSION
 
 from .events import MOST_REQUESTS
 from .features import CRITICAL_KELVIN, WARNING_KELVIN, ZONE_EVENTS
@@ -18,7 +19,7 @@ from .log_format import ERROR_ENTRIES
 from .namespaces import Namespace
 from .profile import DISCOVERY, Profile
 from .reply import Reply
-from .settings import DISCOVERY_NQN, MOST_SERIAL_BYTES, VERSION, SubsystemSettings
+from .settings import DISCOVERY_NQN, MOST_SERIAL_BYTES, SubsystemSettings
 
 STRUCTURE_BYTES = 4096
 NVM, ZONED = 0, 2

@@ -7,9 +7,6 @@ from flashtrain.nvme.wire.nqn import check_nqn
 
 DISCOVERY_NQN = "nqn.2014-08.org.nvmexpress.discovery"
 DEFAULT_NQN = "nqn.2025-01.example.flashtrain:device"
-VERSION = 0x0002_0000
-"""The version of the standard, 2.0, as properties and data structures have it."""
-
 MOST_SERIAL_BYTES = 20
 
 

@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass
 from typing import Protocol
 
-from flashtrain.nvme.subsystem.controller import Controller, Link, Property
+from flashtrain.nvme.subsystem.controller import Controller, Link
 from flashtrain.nvme.subsystem.log_format import LEAST_ADMIN_ENTRIES
 from flashtrain.nvme.subsystem.notices import Notice
 from flashtrain.nvme.subsystem.profile import DISCOVERY, FABRICS
@@ -16,6 +16,7 @@ from flashtrain.nvme.wire.commands import Entry, FabricsType
 from flashtrain.nvme.wire.dhchap import SECURITY_PROTOCOL
 from flashtrain.nvme.wire.nqn import is_nqn
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.spec.pcie import Property
 
 from .authentication import MOST_MESSAGE_BYTES, Authentication, Stage
 from .settings import Settings
