@@ -16,8 +16,8 @@ SECONDS_TO_CONNECT = 10
 class DaskPool:
     """The workers of the scheduler at `address`, `tcp://HOST:PORT`; use it in a `with` statement.
 
-    A point whose worker ends goes to another worker. Every result is fetched as soon as it is there, so a
-    worker that ends later takes no results along. Raises `SweepError` if there is no such scheduler.
+    A point whose worker ends before its result is fetched goes to another worker.
+    Raises `SweepError` if there is no such scheduler.
     """
 
     def __init__(self, address: str) -> None:
@@ -36,20 +36,19 @@ class DaskPool:
     def outcomes(self, run: Run, points: Sequence[Point]) -> Iterator[Outcome]:
         futures = self._client.map(run, points, pure=False)
         keys = {future.key: point.key for future, point in zip(futures, points, strict=True)}
-        results = self._distributed.as_completed(
-            futures, loop=self._client.loop, with_results=True, raise_errors=False
-        )
+        # Not with their results: one that is lost on its way would never be told as complete.
+        completed = self._distributed.as_completed(futures, loop=self._client.loop)
         del futures  # a result that nobody holds is not computed again when its worker ends
-        for future, result in results:
-            if future.status == "finished":
-                yield result
-            elif future.status == "error":
-                yield Outcome(keys[future.key], "", 0.0, {}, _error(result))
-            else:
-                raise SweepStopped(
-                    f"the scheduler is gone (a job is {future.status}); the same command continues with the"
-                    " other points"
-                )
+        for future in completed:
+            try:
+                yield future.result()  # waits for another worker if that of the result has ended
+            except Exception as error:
+                if future.status != "error":
+                    raise SweepStopped(
+                        f"the scheduler is gone (a job is {future.status}); the same command continues with"
+                        " the other points"
+                    ) from error
+                yield Outcome(keys[future.key], "", 0.0, {}, f"{type(error).__name__}: {_first_line(error)}")
 
     def __enter__(self) -> Self:
         return self
@@ -67,12 +66,6 @@ def _distributed() -> Any:
         raise SweepError(
             "--scheduler needs Dask; expected the extra 'sweep' (pip install 'flashtrain[sweep]')"
         ) from error
-
-
-def _error(result: Any) -> str:
-    """`as_completed` gives the type, the exception and its trace."""
-    error = result[1]
-    return f"{type(error).__name__}: {_first_line(error)}"
 
 
 def _first_line(error: BaseException) -> str:
