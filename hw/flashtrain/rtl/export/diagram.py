@@ -12,7 +12,7 @@ END = "<!-- end -->"
 
 ORDER = (
     *("controller", "front_end"),
-    *("host_if", "zones", "datapath", "codec", "crossing", "channel", "die"),
+    *("pcie", "host_if", "zones", "datapath", "codec", "crossing", "channel", "die"),
     *("ecc", "randomizer", "float", "update_lane", "lib"),
 )
 """Modules and folders at the top, in the order of the data; others follow."""

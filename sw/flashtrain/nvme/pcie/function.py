@@ -41,10 +41,10 @@ class _FunctionController(Controller):
         self.function.commands.when_idle(self._stand_still)
 
     def _stand_still(self) -> None:
-        self._ready = Ready(0)
+        self._ready &= ~Ready.READY
 
     def start(self) -> None:
-        self._ready = Ready.READY
+        self._ready |= Ready.READY
 
     def forget(self) -> None:
         """A reset of the function: all properties are those after power on."""

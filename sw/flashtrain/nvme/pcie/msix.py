@@ -8,7 +8,7 @@ from flashtrain.spec.pcie import Vector
 ENABLE, FUNCTION_MASK = 1 << 15, 1 << 14
 """Bits of the message control in the capability."""
 
-_MASKED = 1
+_CONTROL, _MASKED = Vector.masked.low // 8, 1
 _ENTRY = struct.Struct("<QII")
 
 
@@ -51,6 +51,8 @@ class Msix:
 
     def write_table(self, offset: int, value: int) -> None:
         if offset + 4 <= len(self._table):
+            if offset % Vector.BYTES == _CONTROL:
+                value &= _MASKED  # the other bits are reserved
             self._table[offset : offset + 4] = value.to_bytes(4, "little")
             self._send_pending()
 
