@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
+from flashtrain.rtl.pcie.tlp_port import TlpPort
 from flashtrain.sim.bench.runner import Simulator, run_bench
 
-QUEUES, ENTRIES = 64, 1024
+QUEUES, ENTRIES, TAGS = 64, 1024, 16
 """As many as there can be."""
 
 
@@ -18,3 +19,8 @@ def test_function_registers(simulator, seed):
     accesses = 150 if simulator is Simulator.ICARUS else 700
     top = FunctionRegisters(QUEUES, ENTRIES)
     run(top, "function_registers", simulator, seed, queues=QUEUES, accesses=accesses)
+
+
+def test_tlp_port(simulator, seed):
+    bursts = 40 if simulator is Simulator.ICARUS else 150
+    run(TlpPort(TAGS), "tlp_port", simulator, seed, tags=TAGS, bursts=bursts)

@@ -17,6 +17,44 @@ PAGE_EXPONENT_BITS = 3
 """Pages of 4 KiB times a power of two."""
 
 
+PORT_BYTES = 8
+"""Width of the port on the host's memory: a beat of a burst, and of a TLP's data."""
+BURST_BEATS = 16
+"""Of a burst, at most: 128 bytes, the smallest that Max_Payload_Size and Max_Read_Request_Size can be."""
+LENGTH_BITS = bits_for(BURST_BEATS * PORT_BYTES // 4 + 1)
+
+
+class TlpRequest(data.StructLayout):
+    """A memory request. `length`: dwords. `tag`: of a read, from its request to the end of its completions.
+
+    `address` is a multiple of 8, that of a message one of 4. No request crosses 4 KiB.
+    """
+
+    def __init__(self, tags: int):
+        super().__init__({
+            "write": 1, "address": ADDRESS_BITS, "length": LENGTH_BITS, "tag": bits_for(tags),
+        })  # fmt: skip
+
+
+class TlpData(data.StructLayout):
+    """A beat of the data of a write, the first byte in bits 7:0. `last`: of the request."""
+
+    def __init__(self):
+        super().__init__({"data": 8 * PORT_BYTES, "last": 1})
+
+
+class TlpCompletion(data.StructLayout):
+    """A beat of a completion. A read has one completion or several, in the order of their addresses.
+
+    - end: the last beat of the request: its byte count is used up, or it has failed.
+    - failed: the status is not successful, the data are poisoned, or the completion has timed out. The beat
+      has no data, and is the last.
+    """
+
+    def __init__(self, tags: int):
+        super().__init__({"data": 8 * PORT_BYTES, "tag": bits_for(tags), "end": 1, "failed": 1})
+
+
 class Access(data.StructLayout):
     """A read or write of a dword in the BAR."""
 
