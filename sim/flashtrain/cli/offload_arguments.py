@@ -6,6 +6,7 @@ from pathlib import Path
 
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Profile, load_profile
+from flashtrain.training.offload.accumulation import Batches
 from flashtrain.training.offload.flashneuron import LEAST_BYTES
 from flashtrain.training.offload.network_file import is_network, load_network, network_named, network_names
 from flashtrain.training.offload.profile import MOST_BYTES
@@ -43,17 +44,22 @@ def add_least_bytes(parser: argparse.ArgumentParser) -> None:
 
 def profile_of(options: argparse.Namespace) -> Profile:
     """The profile that the options ask for."""
+    batches = batches_of(options)
+    if batches is not None:
+        return batches(options.batch or 1)
+    if options.batch is not None:
+        raise OffloadError(f"{options.profile}: a profile has its batch; expected no --batch, or a network")
+    return load_profile(Path(options.profile))
+
+
+def batches_of(options: argparse.Namespace) -> Batches | None:
+    """The profiles of the network that the options name, at each batch; None for the file of a profile."""
     name, path = options.profile, Path(options.profile)
     if name in _NAMES:
-        network = SAMPLES[name] if name in SAMPLES else network_named(name)
-        return network.profile(options.batch or 1)
+        return SAMPLES[name].profile if name in SAMPLES else network_named(name).profile
     if not name.endswith(".json"):
         raise OffloadError(f"{name!r}: expected a file (.json), or one of {', '.join(_NAMES)}")
-    if is_network(path):
-        return load_network(path).profile(options.batch or 1)
-    if options.batch is not None:
-        raise OffloadError(f"{path}: a profile has its batch; expected no --batch, or a network")
-    return load_profile(path)
+    return load_network(path).profile if is_network(path) else None
 
 
 def byte_size(text: str) -> int:

@@ -8,7 +8,7 @@ from flashtrain.training.offload.comparison import Compared, compare
 
 from .command import add_configuration, add_json, configuration
 from .console import Console, table
-from .offload_arguments import add_least_bytes, add_memory, add_profile, profile_of
+from .offload_arguments import add_least_bytes, add_memory, add_profile, batches_of, profile_of
 from .offload_text import gigabytes, seconds_text, speed
 
 COLUMNS = ("storage", "schedule", "iteration", "speed", "offloaded", "stored", "peak")
@@ -36,7 +36,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rows: list[Compared] = []
     for name in options.storage or OFFLOAD_STORAGES:
         console.progress(f"storage {name}")
-        rows += compare(profile, OFFLOAD_STORAGES[name].make(config, options.memory), options.least_bytes)
+        storage = OFFLOAD_STORAGES[name].make(config, options.memory)
+        rows += compare(profile, storage, options.least_bytes, batches_of(options))
     console.say(table(COLUMNS, [_row(row, profile) for row in rows], left=2))
     console.document({
         "model": profile.model, "batch": profile.batch, "memory_bytes": options.memory,
@@ -46,21 +47,20 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _row(row: Compared, profile: Profile) -> tuple[str, ...]:
-    if row.plan is None:
+    if not row.fits:
         return row.storage.name, row.schedule, "does not fit", "-", "-", "-", "-"
     return (
         row.storage.name, row.schedule, seconds_text(row.seconds), f"{speed(profile, row.seconds):.1%}",
-        gigabytes(row.plan.offloaded_bytes), gigabytes(row.plan.stored_bytes), gigabytes(row.peak_bytes),
+        gigabytes(row.offloaded_bytes), gigabytes(row.stored_bytes), gigabytes(row.peak_bytes),
     )  # fmt: skip
 
 
 def _document(row: Compared) -> dict[str, object]:
-    plan = row.plan
     return {
         "storage": row.storage.name,
         "schedule": row.schedule,
-        "seconds": None if plan is None else row.seconds,
-        "offloaded_bytes": None if plan is None else plan.offloaded_bytes,
-        "stored_bytes": None if plan is None else plan.stored_bytes,
-        "peak_bytes": None if plan is None else row.peak_bytes,
+        "seconds": row.seconds if row.fits else None,
+        "offloaded_bytes": row.offloaded_bytes if row.fits else None,
+        "stored_bytes": row.stored_bytes if row.fits else None,
+        "peak_bytes": row.peak_bytes if row.fits else None,
     }
