@@ -13,7 +13,7 @@ END = "<!-- end -->"
 ORDER = (
     *("controller", "front_end"),
     *("pcie", "host_if", "zones", "datapath", "codec", "crossing", "channel", "die"),
-    *("ecc", "randomizer", "float", "update_lane", "lib"),
+    *("ecc", "randomizer", "float", "update_lane", "board", "lib"),
 )
 """Modules and folders at the top, in the order of the data; others follow."""
 
