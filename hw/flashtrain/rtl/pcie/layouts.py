@@ -1,9 +1,19 @@
 """Structs of the function on PCI Express."""
 
-from amaranth.lib import data
+from amaranth.hdl import Shape
+from amaranth.lib import data, enum
 
+from flashtrain.spec import Submission
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.pcie import BAR_BYTES, DOORBELL_BYTES, DOORBELLS, MAX_ADMIN_ENTRIES, VECTORS
+from flashtrain.spec.nvme import Completion
+from flashtrain.spec.pcie import (
+    BAR_BYTES,
+    DOORBELL_BYTES,
+    DOORBELLS,
+    MAX_ADMIN_ENTRIES,
+    MAX_QUEUES,
+    VECTORS,
+)
 
 ADDRESS_BITS = 64
 """Of the host's memory."""
@@ -13,6 +23,8 @@ OFFSET_BITS = bits_for(BAR_BYTES // 4)
 DOORBELL_BITS = bits_for((VECTORS - DOORBELLS) // DOORBELL_BYTES)
 INDEX_BITS = bits_for(MAX_ADMIN_ENTRIES)
 """Of an entry in a queue."""
+QUEUE_BITS = bits_for(MAX_QUEUES + 1)
+"""Of the number of a queue, and of a vector."""
 PAGE_EXPONENT_BITS = 3
 """Pages of 4 KiB times a power of two."""
 
@@ -83,3 +95,46 @@ class Message(data.StructLayout):
 
     def __init__(self):
         super().__init__({"address": ADDRESS_BITS, "data": DWORD_BITS})
+
+
+class ChangeKind(enum.Enum, shape=Shape(2)):
+    """Kinds of changes of queues."""
+
+    CREATE_COMPLETIONS = 0
+    CREATE_SUBMISSIONS = 1
+    DELETE_COMPLETIONS = 2
+    DELETE_SUBMISSIONS = 3
+
+
+class QueueChange(data.StructLayout):
+    """A queue that is made or deleted. Of a deleted one only `kind` and `queue` count.
+
+    - base: address, a multiple of 4 KiB. size: entries - 1.
+    - partner: the completion queue of a submission queue, the vector of a completion queue.
+    - interrupts: of a completion queue: its entries fire the vector.
+    """
+
+    def __init__(self):
+        super().__init__({
+            "kind": ChangeKind, "queue": QUEUE_BITS, "base": ADDRESS_BITS, "size": INDEX_BITS,
+            "partner": QUEUE_BITS, "interrupts": 1,
+        })  # fmt: skip
+
+
+class QueueEntry(data.StructLayout):
+    """A submission entry from queue `queue`."""
+
+    def __init__(self):
+        super().__init__({"queue": QUEUE_BITS, "bytes": 8 * Submission.BYTES})
+
+
+class QueueAnswer(data.StructLayout):
+    """The answer to a command from submission queue `queue`: fields of `spec.Completion`."""
+
+    def __init__(self):
+        fields = Completion.result, Completion.cid, Completion.status, Completion.do_not_retry
+        names = "result", "cid", "status", "do_not_retry"
+        super().__init__({
+            "queue": QUEUE_BITS,
+            **{name: field.width for name, field in zip(names, fields, strict=True)},
+        })  # fmt: skip
