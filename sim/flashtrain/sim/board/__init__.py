@@ -1,0 +1,1 @@
+"""A simulated board, whose serial line is a socket or a terminal of this machine."""

@@ -1,0 +1,144 @@
+"""A board in Verilator behind a socket or a pseudo-terminal."""
+
+import ctypes
+import os
+import shutil
+import socket
+import tempfile
+import threading
+from _ctypes import dlclose
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from flashtrain.sim.nand import VERILATOR_SOURCES
+from flashtrain.sim.verilator.verilated import (
+    ModelSource,
+    build_shared_library,
+    exported_sources,
+    verilate_all,
+)
+from flashtrain.spec.boards import Board
+from flashtrain.spec.errors import FlashtrainError
+
+from .simulated_board import SimulatedBoard
+
+_HARNESS = Path(__file__).with_name("board.cpp")
+_SECONDS_TO_STOP = 10
+_OPTIMIZATION = "-Og"
+"""A board waits for its line most of the time: more takes longer to compile than it saves."""
+
+
+class BoardViolation(FlashtrainError):
+    """The models of the dies or the checker on the pins refused what the board did."""
+
+
+class BoardSimulation:
+    """A board that runs in a thread while it is open; use it in a `with` statement.
+
+    Members
+    -------
+    line : the host's end of the serial line, an open socket
+    terminal : the path of a pseudo-terminal in its place, for another process; None with a socket
+    """
+
+    def __init__(self, board: Board, *, terminal: bool = False) -> None:
+        self.board = board
+        self.terminal: str | None = None
+        self.line: socket.socket | None = None
+        if terminal:
+            self._ours, self._kept = os.openpty()
+            self.terminal = os.ttyname(self._kept)
+        else:
+            self.line, end = socket.socketpair()
+            self._ours, self._kept = end.detach(), -1
+        self._stop = ctypes.c_int32(0)
+        self._library = _board_library(board)
+        self._library.flashtrain_board_open(board.divisor, 1_000_000_000_000 // board.clock_hz)
+        self._start()
+
+    @property
+    def cycles(self) -> int:
+        """Of the board's clock since it was opened."""
+        return self._library.flashtrain_board_cycles()
+
+    def power_cycle(self) -> None:
+        """Reset the board, as a loss of power does; the dies keep their content."""
+        self._halt()
+        self._library.flashtrain_board_reset()
+        self._start()
+
+    def check(self) -> None:
+        """Raise :class:`BoardViolation` if the board has broken the protocol of its dies."""
+        message = self._library.flashtrain_board_first_violation()
+        if message:
+            raise BoardViolation(message.decode())
+
+    def close(self) -> None:
+        if self._library is None:
+            return
+        self._halt()
+        library, self._library = self._library, None
+        library.flashtrain_board_close()
+        dlclose(library._handle)  # ctypes never unmaps a library
+        os.close(self._ours)
+        if self._kept >= 0:
+            os.close(self._kept)
+        if self.line is not None:
+            self.line.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        self._stop.value = 0
+        self._thread = threading.Thread(
+            target=self._library.flashtrain_board_serve,
+            args=(self._ours, ctypes.byref(self._stop)),
+            daemon=True,
+        )
+        self._thread.start()
+
+    def _halt(self) -> None:
+        self._stop.value = 1
+        self._thread.join(timeout=_SECONDS_TO_STOP)
+        if self._thread.is_alive():
+            raise BoardViolation(f"the simulated board does not stop within {_SECONDS_TO_STOP} s")
+
+
+def _board_library(board: Board) -> ctypes.CDLL:
+    """A copy of the compiled board of its own: a library holds one in its static data."""
+    sources = exported_sources(lambda: SimulatedBoard(board), "board", repr(board))
+    hardware = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
+    source = ModelSource([*sources, *hardware], "board", "Vboard", optimization=_OPTIMIZATION)
+    models = [path for path in VERILATOR_SOURCES if path.suffix != ".sv"]
+    path = build_shared_library(
+        verilate_all([source], "board"), [_HARNESS, *models], "board", optimization="-O1"
+    )
+    with tempfile.NamedTemporaryFile(prefix="flashtrain-", suffix=".so") as copy:
+        with path.open("rb") as library:
+            shutil.copyfileobj(library, copy)
+        copy.flush()
+        loaded = ctypes.CDLL(copy.name)
+    u32, u64, i32 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int32
+    signatures = {
+        "open": (None, [u32, u64]),
+        "reset": (None, []),
+        "serve": (None, [i32, ctypes.c_void_p]),
+        "cycles": (u64, []),
+        "violations": (u32, []),
+        "first_violation": (ctypes.c_char_p, []),
+        "close": (None, []),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(loaded, f"flashtrain_board_{name}")
+        function.restype, function.argtypes = result, arguments
+    return loaded
