@@ -24,6 +24,11 @@ MAX_PAGE_EXPONENT = 4
 PAGE_BITS = 12
 """Of the smallest page."""
 
+PRP_BYTES = 8
+"""Of an entry of a list of PRPs."""
+INVALID_PRP_OFFSET = 0x013
+"""The status of a PRP with an offset that it may not have (section 4.1.1)."""
+
 READY_TIMEOUT = 0xFF
 """CAP.TO, in units of 500 ms: an end is recorded in a simulation."""
 

@@ -11,7 +11,9 @@ from flashtrain.spec.pcie import (
     DOORBELL_BYTES,
     DOORBELLS,
     MAX_ADMIN_ENTRIES,
+    MAX_PAGE_EXPONENT,
     MAX_QUEUES,
+    PAGE_BITS,
     VECTORS,
 )
 
@@ -34,6 +36,9 @@ PORT_BYTES = 8
 BURST_BEATS = 16
 """Of a burst, at most: 128 bytes, the smallest that Max_Payload_Size and Max_Read_Request_Size can be."""
 LENGTH_BITS = bits_for(BURST_BEATS * PORT_BYTES // 4 + 1)
+
+
+PIECE_BITS = bits_for((1 << PAGE_BITS + MAX_PAGE_EXPONENT) + 1)
 
 
 class TlpRequest(data.StructLayout):
@@ -137,4 +142,26 @@ class QueueAnswer(data.StructLayout):
         super().__init__({
             "queue": QUEUE_BITS,
             **{name: field.width for name, field in zip(names, fields, strict=True)},
+        })  # fmt: skip
+
+
+class DataPointer(data.StructLayout):
+    """The PRPs of a command, and the bytes that they are for: at least 1."""
+
+    def __init__(self, most_bytes: int):
+        super().__init__({
+            "first": ADDRESS_BITS, "second": ADDRESS_BITS, "length": bits_for(most_bytes + 1),
+        })  # fmt: skip
+
+
+class Piece(data.StructLayout):
+    """Bytes of a command's data that lie side by side in the host's memory: at most a page.
+
+    `last`: of the command. `status` is SUCCESS, or that of a data pointer with a fault: such a command has
+    this one piece, whose other fields have no meaning.
+    """
+
+    def __init__(self):
+        super().__init__({
+            "address": ADDRESS_BITS, "length": PIECE_BITS, "last": 1, "status": Completion.status.width,
         })  # fmt: skip

@@ -4,10 +4,9 @@ import struct
 
 from flashtrain.nvme.subsystem.io_commands import Refusal
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.spec.pcie import PRP_BYTES
 
 from .memory import Memory, Span, Unreachable, read
-
-_ENTRY_BYTES = 8
 
 
 def spans(memory: Memory, first: int, second: int, length: int, page_bytes: int) -> list[Span]:
@@ -48,15 +47,15 @@ def _listed(memory: Memory, pointer: int, count: int, page_bytes: int) -> list[i
 
     A list that points back to itself ends with the data: every page but the first has entries for them.
     """
-    if pointer & _ENTRY_BYTES - 1:
+    if pointer & PRP_BYTES - 1:
         raise Refusal(TargetStatus.INVALID_PRP_OFFSET)
     entries: list[int] = []
     while True:
-        room = (page_bytes - pointer % page_bytes) // _ENTRY_BYTES
+        room = (page_bytes - pointer % page_bytes) // PRP_BYTES
         missing = count - len(entries)
         taken = min(room, missing)
         try:
-            raw = read(memory, pointer, taken * _ENTRY_BYTES)
+            raw = read(memory, pointer, taken * PRP_BYTES)
         except Unreachable:
             raise Refusal(TargetStatus.DATA_TRANSFER_ERROR) from None
         entries += struct.unpack(f"<{taken}Q", raw)

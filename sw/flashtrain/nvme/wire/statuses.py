@@ -2,6 +2,7 @@
 
 from enum import IntEnum
 
+from flashtrain.spec import pcie
 from flashtrain.spec.nvme import do_not_retry
 
 
@@ -20,7 +21,7 @@ class TargetStatus(IntEnum):
     COMMAND_SEQUENCE_ERROR = 0x00C
     SGL_LENGTH_INVALID = 0x00F
     SGL_TYPE_INVALID = 0x011
-    INVALID_PRP_OFFSET = 0x013
+    INVALID_PRP_OFFSET = pcie.INVALID_PRP_OFFSET
     INVALID_SGL_OFFSET = 0x016
     TRANSIENT_TRANSPORT_ERROR = 0x022
     LBA_OUT_OF_RANGE = 0x080
