@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 
+from flashtrain.perf.read_bound import read_bound
 from flashtrain.spec import NODES, Access, FmsConfig, NodeTable, config_text
 from flashtrain.spec.limits import limits_of
 from flashtrain.spec.sources import sourced_values
@@ -81,6 +82,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "capacity_bytes": config.geometry.capacity_bytes,
             "channel_bytes_per_second": config.channel_bytes_per_second,
             "program_bytes_per_second": config.program_bytes_per_second,
+            "read_bytes_per_second": read_bound(config).bytes_per_second,
             "memories": [asdict(memory) for memory in memories],
             "streams": [asdict(stream) for stream in stream_uses(config, node)],
             "sources": [value._asdict() for value in sourced_values(config)],
@@ -157,6 +159,8 @@ def _bounds(config: FmsConfig) -> str:
         f"\nbounds at {t.clock_mhz} MHz\n"
         f"  channels   {config.channel_bytes_per_second / 1e9:.2f} GB/s, the raw rate of all buses\n"
         f"  programs   {config.program_bytes_per_second / 1e9:.2f} GB/s, every die programming all the time\n"
+        f"  reads      {read_bound(config).bytes_per_second / 1e9:.2f} GB/s, large ones;"
+        f" {read_bound(config)}\n"
         f"  array      sense {time('tr')}, program {time('tprog')}, erase {time('tbers')}"
     )
 

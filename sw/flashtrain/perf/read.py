@@ -10,19 +10,20 @@ from .append import STREAM
 from .array_work import ArrayRecorder
 from .measurement import BenchmarkError, Measurement
 from .progress import pages_read, run_until
+from .read_bound import read_bound
 
 SUPERPAGES = 24
 QUICK_SUPERPAGES = 16
 MARGIN_SUPERPAGES = 4
 """Superpages at the start and the end that are not counted: there the read path fills and drains."""
-ASKED = 0.9
+ASKED, ASKED_OF_ONE_DIE = 0.99, 0.9
+"""Shares of the bound. The controller's own cycles are not hidden behind another die's data in one die."""
 
 
 def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
     """Bytes per second into the tensor buffer, in the middle of a long read. The data is checked.
 
-    Bound: the raw rate of the buses, channels x 2 bytes per cycle, but for parity if there is a code. The
-    arrays sense far more: a page set per die in tR.
+    Bound: `read_bound`, data, commands, status and waits of the bus, or the arrays' senses.
     """
     config, g = device.config, device.config.geometry
     stream = device.stream(STREAM, Port.CORE)
@@ -55,14 +56,15 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
         raise BenchmarkError("pages came from the write buffer although the stream was flushed")
     seconds = (end.after - start.before) / config.timing.clock_hz
     value = (end.reached - start.reached) * g.page_bytes / seconds
+    bound, asked = read_bound(config), ASKED if g.dies > 1 else ASKED_OF_ONE_DIE
     return Measurement(
         value=value / 1e9,
         unit="GB/s",
-        bound=config.net_channel_bytes_per_second / 1e9,
+        bound=bound.bytes_per_second / 1e9,
         cycles=device.cycles - first_cycle,
-        asked=f"{ASKED:.0%} of the bound",
-        met=value >= ASKED * config.net_channel_bytes_per_second,
-        note=f"{end.reached - start.reached} pages in {end.after - start.before:,} cycles",
+        asked=f"{asked:.0%} of the bound",
+        met=value >= asked * bound.bytes_per_second,
+        note=f"{end.reached - start.reached} pages in {end.after - start.before:,} cycles; bound: {bound}",
     )
 
 

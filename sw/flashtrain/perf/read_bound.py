@@ -1,0 +1,82 @@
+"""The least time of a sequential read on a bus that carries commands, addresses, status and data in turn.
+
+A page takes the beats of its data and the gap behind them. `D` are its data, `S` is the selection of a page
+(06h, column, row, E0h), whose data may follow after tCCS. The dies of a channel take turns:
+
+- One die: D, tRHW, S, tCCS.
+- Two dies, the shorter of two orders. Either D of one die, tRHW, S of the same, D of the other. Or D of both,
+  tCHZ behind each, then S of both and the rest of tCCS.
+- More: D, tCHZ, S of a die whose data are not next.
+
+A page set of a die also needs the command that senses the next one (31h), and a status that reads ready. The
+die is busy in between, so neither comes where its selection is. Both fill gaps that were shorter without
+them, or wait with a selection. Operations of a channel never overlap, and status is read from the bus.
+"""
+
+from dataclasses import dataclass
+
+from flashtrain.model.parameters import operation_cycles
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import BusOp
+
+
+@dataclass(frozen=True)
+class ReadBound:
+    """Cycles of the bus for a page of a sequential read.
+
+    - `data`: beats of the page and the bytes behind it.
+    - `selection`: command and address cycles that select it, and the waits between data and commands.
+    - `sense`: its share of the command that senses the next page set.
+    - `status`: its share of the status of a page set.
+    """
+
+    config: FmsConfig
+    data: int
+    selection: float
+    sense: float
+    status: float
+
+    @property
+    def cycles(self) -> float:
+        return self.data + self.selection + self.sense + self.status
+
+    @property
+    def buses(self) -> float:
+        """Bytes of pages per second that the buses of all channels carry."""
+        g = self.config.geometry
+        return g.channels * g.page_bytes * self.config.timing.clock_hz / self.cycles
+
+    @property
+    def bytes_per_second(self) -> float:
+        """The rate of the buses or of the arrays' senses, whichever is less."""
+        g = self.config.geometry
+        seconds = self.config.timing.cycles("tr") / self.config.timing.clock_hz
+        return min(self.buses, g.channels * g.dies * g.page_set_bytes / seconds)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cycles:,.1f} cycles a page: {self.data:,} of data, {self.selection:.1f} of selection,"
+            f" {self.sense:.1f} of sense, {self.status:.1f} of status"
+        )
+
+
+def read_bound(config: FmsConfig) -> ReadBound:
+    """The bound of sequential reads of a configuration."""
+    cycles, op_cycles = config.timing.cycles, operation_cycles()
+    twc, trhw, tchz, tccs = (cycles(name) for name in ("twc", "trhw", "tchz", "tccs"))
+    select, sense = (int(op_cycles[op]) * twc for op in (BusOp.SELECT, BusOp.CACHE_READ_NEXT))
+    status = int(op_cycles[BusOp.STATUS]) * twc + cycles("twhr") + 1
+    dies = config.geometry.dies
+    if dies == 1:
+        page = trhw + select + tccs
+        set_sense, set_status = sense + cycles("twb") + cycles("tcbsy"), status + trhw
+    elif dies == 2:
+        page = min(trhw + select, tchz + (select + max(tccs, select)) / 2)
+        # Alone in a gap, or beside the selection of a page whose tCCS has room for it.
+        set_sense = min(trhw + sense - tchz, tchz + select + tccs - page)
+        set_status = min(status + tchz, trhw + select + tccs - page)
+    else:
+        page = tchz + select
+        set_sense, set_status = sense, status + tchz
+    planes = config.geometry.planes
+    return ReadBound(config, config.bus_page_bytes // 2, page, set_sense / planes, set_status / planes)

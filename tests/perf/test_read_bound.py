@@ -1,0 +1,135 @@
+"""The bound of sequential reads: by hand, beside the best order of operations, and the performance model."""
+
+from dataclasses import replace
+from heapq import heappop, heappush
+from itertools import count
+
+import numpy as np
+import pytest
+
+from flashtrain.host import open_device
+from flashtrain.model.link import ModelLink
+from flashtrain.perf.array_work import ArrayWork
+from flashtrain.perf.read import read_sequential
+from flashtrain.perf.read_bound import ReadBound, read_bound
+from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.timing import ns
+
+SMALL = preset("small")
+
+
+def test_two_dies():
+    """`behemoth`: cycles of 15 and of tRHW 60, tCHZ 18, tCCS 180, tWHR 48; 2,056 beats.
+
+    After the data of both dies come two selections of 7 cycles: 18 + (105 + 180) / 2. One of them before each
+    page takes 60 + 105. The sense follows the data by 60 and not 18, and takes 15. A status takes 15 + 48 + 1
+    and the 18 behind it. A page set has eight pages.
+    """
+    bound = read_bound(preset("behemoth"))
+    assert bound == ReadBound(bound.config, 2056, 160.5, 57 / 8, 82 / 8)
+    assert bound.bytes_per_second == pytest.approx(64 * 4096 * 600e6 / (2056 + 160.5 + 139 / 8))
+
+
+def test_one_die_and_four():
+    """One die waits for all; of four another one is selected meanwhile. `tiny` has two planes."""
+    alone = read_bound(preset("tiny"))
+    assert (alone.selection, alone.sense, alone.status) == (
+        60 + 105 + 180,
+        (15 + 60 + 300) / 2,
+        (64 + 60) / 2,
+    )
+    four = read_bound(preset("optimstore"))
+    assert (four.selection, four.sense, four.status) == (18 + 105, 15 / 4, 82 / 4)
+
+
+def test_slow_arrays():
+    slow = replace(SMALL, timing=replace(SMALL.timing, tr=ns(1e6)))
+    g = slow.geometry
+    assert read_bound(slow).bytes_per_second == g.channels * g.dies * g.page_set_bytes * 1000
+
+
+def shortest(config: FmsConfig, pages: int) -> int:
+    """Cycles of the best order in which a channel outputs so many pages, found by Dijkstra's search.
+
+    A die has pages left in its set, is selected or senses. After so many cycles it may take a command, give
+    data, or be ready. At the start all dies have sensed a set.
+    """
+    t = {name: config.timing.cycles(name) for name in ("twc", "trhw", "tchz", "tccs", "twhr", "twb", "tcbsy")}
+    planes, beats = config.geometry.planes, config.bus_page_bytes // 2
+    start = ((planes, False, False, 0, 0, 0),) * config.geometry.dies
+    names = count()
+    queue, seen = [(0, next(names), 0, start)], set()
+    while queue:
+        now, _, done, state = heappop(queue)
+        if done == pages:
+            return now
+        if (done, state) in seen:
+            continue
+        seen.add((done, state))
+        for die, (left, selected, senses, free, data, ready) in enumerate(state):
+            turnaround = (t["tchz"], t["trhw"])
+            if selected:
+                wait, length, behind, then = data, beats, turnaround, (left - 1, False, False, 0, 0, 0)
+            elif senses:
+                wait, length, behind = max(free, ready), t["twc"] + t["twhr"] + 1, turnaround
+                then = (planes, False, False, 0, 0, 0)
+            elif left:
+                wait, length, behind, then = free, 7 * t["twc"], (0, 0), (left, True, False, 0, t["tccs"], 0)
+            else:
+                wait, length, behind = free, t["twc"], (0, 0)
+                then = (0, False, True, 0, 0, t["twb"] + t["tcbsy"])
+            passed = wait + length
+            others = [
+                (*each[:3], max(each[3] - passed, behind[0]), max(each[4] - passed, behind[0] * each[1]),
+                 max(each[5] - passed, 0))
+                for each in state
+            ]  # fmt: skip
+            others[die] = (*then[:3], behind[1], max(then[4], behind[0] if then[1] else 0), then[5])
+            heappush(queue, (now + passed, next(names), done + selected, tuple(sorted(others))))
+    raise AssertionError("no order")
+
+
+def with_dies(dies: int, planes: int, **nanoseconds: float) -> FmsConfig:
+    timing = replace(SMALL.timing, **{name: ns(value) for name, value in nanoseconds.items()})
+    geometry = replace(SMALL.geometry, dies=dies, planes=planes)
+    return replace(SMALL, timing=timing, geometry=geometry, max_blocks=64)
+
+
+def per_page(config: FmsConfig) -> float:
+    """Cycles of the best order in the middle of a long read."""
+    pages = 4 * config.geometry.dies * config.geometry.planes
+    return (shortest(config, 2 * pages) - shortest(config, pages)) / pages
+
+
+@pytest.mark.parametrize(("dies", "planes"), [(1, 1), (1, 4), (2, 2), (2, 4), (2, 8), (4, 1)])
+def test_the_best_order_takes_the_bound(dies, planes):
+    config = with_dies(dies, planes)
+    assert per_page(config) == pytest.approx(read_bound(config).cycles, rel=1e-3)
+
+
+def test_no_order_is_shorter():
+    """With random waits, whatever hides what."""
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        tchz, trhw = sorted(rng.uniform(5, 104, 2))
+        waits = {"tccs": rng.uniform(10, 900), "tchz": tchz, "trhw": trhw, "twhr": rng.uniform(80, 300)}
+        config = with_dies(int(rng.choice([1, 2])), int(rng.choice([1, 2, 4])), **waits)
+        assert read_bound(config).cycles <= per_page(config) * (1 + 1e-9), (config.geometry, waits)
+
+
+@pytest.mark.parametrize("name", ["small", "optimstore", "small_ecc"])
+def test_the_performance_model_is_within_a_hundredth(name):
+    config = preset(name)
+    with open_device(config, ModelLink, memory_bytes=1 << 30) as device:
+        measured = read_sequential(device, NoRecorder(), quick=True)
+    bound = read_bound(config).bytes_per_second / 1e9
+    assert measured.bound == bound and 0.99 * bound < measured.value < bound and measured.met
+
+
+class NoRecorder:
+    def start(self) -> None: ...
+
+    def stop(self) -> list[ArrayWork]:
+        return []
