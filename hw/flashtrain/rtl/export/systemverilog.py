@@ -23,6 +23,7 @@ from amaranth.hdl import ClockDomain, Fragment, Value
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
+from flashtrain.rtl.export import shortcuts
 from flashtrain.rtl.export.origins import Origin, origins
 from flashtrain.rtl.export.synchronisers import SYNCHRONISERS
 from flashtrain.rtl.export.tools import (
@@ -45,6 +46,9 @@ UNAVOIDABLE_WARNINGS = (
 )
 """Classes of Verilator warnings that generated text cannot avoid. Every other warning is an error."""
 
+
+if version("amaranth") == shortcuts.VERSION:
+    shortcuts.take()
 
 _Ports = Mapping[str, tuple[Value, PortDirection]]
 """Ports by name."""

@@ -44,6 +44,8 @@ def verilator_environment() -> dict[str, str]:
     environment["PATH"] = os.pathsep.join(folders)
     # A `make` around us would hand its options, and a job server that is not there, to the one below.
     environment.pop("MAKEFLAGS", None)
+    # Verilator's trees take hundreds of megabytes: with large pages it needs an eighth less time.
+    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     if shutil.which("ccache") and users_caches() is not None:  # it would end without its cache
         environment["OBJCACHE"] = "ccache"
         # Headers are new in each build, and the folder that it happens in must not matter.
@@ -51,6 +53,8 @@ def verilator_environment() -> dict[str, str]:
         environment["CCACHE_NOHASHDIR"] = "1"
         # A precompiled header is what the `.sum` file beside it says.
         environment["CCACHE_PCH_EXTSUM"] = "1"
+        # What a source includes is known from the compiler: no run of the preprocessor before each.
+        environment["CCACHE_DEPEND"] = "1"
     return environment
 
 
