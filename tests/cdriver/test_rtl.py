@@ -14,6 +14,7 @@ from flashtrain.spec.bad_blocks import marked_pages
 from flashtrain.spec.optimizer import Input
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import UPDATE_NODE
+from tests.configurations import TINY_FULL
 
 from .driver import CDriver, DriverError, Error, Request
 from .test_update import GROUP, State, bits, gradients, weights
@@ -199,7 +200,7 @@ def test_acknowledged_appends_survive_cuts_at_random_cycles(link, seed):
 def test_bad_blocks_and_both_drivers(seed):
     """Marked blocks, and blocks whose erases fail; the arrays raise an error if a marked one is touched."""
     random = Random(seed)
-    with RtlLink(preset("tiny_ecc"), 8 << 20) as link:
+    with RtlLink(TINY_FULL, 8 << 20) as link:
         g = link.config.geometry
         places = [(channel, 0, plane) for plane in range(g.planes) for channel in range(g.channels)]
         marked = [(*place, random.randrange(g.blocks)) for place in places]

@@ -14,6 +14,7 @@ from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.trace.trace import Kind
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import SINGLE_NODE, Codec
+from tests.configurations import TINY_FULL, configuration
 
 MEMORY_BYTES = 8 << 20
 ARRAYS_AND_DATA = (Kind.SENSE, Kind.PROGRAM, Kind.ERASE, Kind.DATA_IN, Kind.DATA_OUT)
@@ -39,7 +40,7 @@ def appends_and_reads(device: Device, times: list[int]) -> None:
         stream.reset()
 
 
-@pytest.mark.parametrize(("name", "codec"), [("tiny", Codec.RAW), ("tiny_codec", Codec.WINDOW16)])
+@pytest.mark.parametrize(("name", "codec"), [("tiny", Codec.RAW), ("tiny_full", Codec.WINDOW16)])
 def test_times_and_traces(name, codec):
     """The completion times are those of the RTL within a percent; the operations are the same ones."""
     node = SINGLE_NODE.with_codecs(activations=codec)
@@ -48,7 +49,7 @@ def test_times_and_traces(name, codec):
     for link in (RtlLink, ModelLink):
         side = link.__name__
         with (
-            link(preset(name), MEMORY_BYTES) as opened,
+            link(configuration(name), MEMORY_BYTES) as opened,
             open_device(link=opened, node=node, factory=True) as device,
         ):
             begin = device.cycles
@@ -95,9 +96,9 @@ def test_random_reads(depth):
     ("contents", "codec", "depth"), [(Contents.DENSE, Codec.ROUND16, 5), (Contents.RANDOM, Codec.WINDOW16, 3)]
 )
 def test_coded_appends_beside_reads(contents, codec, depth):
-    """Page buffers of the encoder, its ring and the decoder lane of `tiny_codec` are all in use."""
+    """Page buffers of the encoder, its ring and the decoder lane of `tiny_full` are all in use."""
     workload = CodedAppendsAndReads(contents, 1024, depth, codec, appends=12, reads=1, stored=4)
-    run = Run("tiny_codec", "both", workload, Role.HELD_OUT)
-    rtl, model = (observe(run, preset("tiny_codec"), link, MEMORY_BYTES) for link in (RtlLink, ModelLink))
+    run = Run("tiny_full", "both", workload, Role.HELD_OUT)
+    rtl, model = (observe(run, TINY_FULL, link, MEMORY_BYTES) for link in (RtlLink, ModelLink))
     bandwidth = rtl.values[Quantity.BANDWIDTH]
     assert model.values[Quantity.BANDWIDTH] == pytest.approx(bandwidth, rel=TOLERANCE)

@@ -10,10 +10,10 @@ from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec.identity import is_identity
-from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import UPDATE_NODE
+from tests.configurations import TINY_FULL
 
-CONFIG = TINY_ECC
+CONFIG = TINY_FULL
 GEOMETRY = CONFIG.geometry
 CORRECTIONS = ("BITS_CORRECTED", "WORDS_UNCORRECTABLE", *(f"PAGES_CORRECTED_{1 << bit}" for bit in range(5)))
 

@@ -17,9 +17,10 @@ from flashtrain.host import (
 )
 from flashtrain.model import ModelLink
 from flashtrain.sim.link.rtl_link import RtlLink
-from flashtrain.spec import ConfigError, Opcode, Port, Status, preset
+from flashtrain.spec import ConfigError, Opcode, Port, Status
 from flashtrain.spec.nvme import Completion
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE, Codec, Retention
+from tests.configurations import configuration
 
 from .conftest import Case
 
@@ -32,14 +33,14 @@ CASES = [
     Case(FunctionalLink, "small_codec", "functional-small"),
     Case(ModelLink, "tiny_codec", "model-tiny"),
     Case(ModelLink, "small_codec", "model-small"),
-    Case(RtlLink, "tiny_codec", "rtl-tiny"),
+    Case(RtlLink, "tiny_full", "rtl-tiny_full"),
 ]
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case.name)
 def link(request: pytest.FixtureRequest) -> Iterator[Link]:
     case: Case = request.param
-    with case.make(preset(case.preset), MEMORY_BYTES) as opened:
+    with case.make(configuration(case.preset), MEMORY_BYTES) as opened:
         yield opened
 
 

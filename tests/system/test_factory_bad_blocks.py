@@ -20,8 +20,9 @@ from flashtrain.spec.bad_blocks import FACTORY_SHARE, mark_content, marked_pages
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from tests.configurations import TINY_FULL
 
-CONFIG = preset("tiny_ecc")
+CONFIG = TINY_FULL
 G = CONFIG.geometry
 PLACES = [(c, d, p) for d in range(G.dies) for p in range(G.planes) for c in range(G.channels)]
 """Channel, die, plane, in the order of blocks."""

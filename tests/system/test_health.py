@@ -12,10 +12,10 @@ from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import Ageing, ErrorModel, read_of
 from flashtrain.spec import Completion, Opcode
-from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import SINGLE_NODE
+from tests.configurations import TINY_FULL
 
-CONFIG = TINY_ECC
+CONFIG = TINY_FULL
 G = CONFIG.geometry
 BLOCKS = CONFIG.max_blocks
 DAY = 86_400

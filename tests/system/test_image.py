@@ -13,10 +13,10 @@ from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Port
 from flashtrain.spec.image import ImageLayout, PageState
 from flashtrain.spec.optimizer import Input, OptimizerCode
-from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import UPDATE_NODE
+from tests.configurations import TINY_FULL
 
-CONFIG = TINY_ECC
+CONFIG = TINY_FULL
 G = CONFIG.geometry
 
 

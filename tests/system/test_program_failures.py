@@ -12,10 +12,11 @@ from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import ErrorModel, Wear
-from flashtrain.spec import Opcode, Status, ZoneState, preset
+from flashtrain.spec import Opcode, Status, ZoneState
 from flashtrain.spec.streams import SINGLE_NODE
+from tests.configurations import TINY_FULL
 
-CONFIG = preset("tiny_ecc")
+CONFIG = TINY_FULL
 G = CONFIG.geometry
 PLACES = [(c, d, p) for c in range(G.channels) for d in range(G.dies) for p in range(G.planes)]
 VOLATILE, NON_VOLATILE = "activations", "trained"

@@ -14,11 +14,11 @@ from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import Ageing, ErrorModel, PagePlace, PageRead, read_of, wrong_bits
 from flashtrain.spec import Opcode, Status
 from flashtrain.spec.optimizer import Input, OptimizerCode
-from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import Adam
+from tests.configurations import TINY_FULL
 
-CONFIG = TINY_ECC
+CONFIG = TINY_FULL
 G = CONFIG.geometry
 PAGE = G.page_bytes
 BLOCKS = CONFIG.max_blocks

@@ -11,11 +11,12 @@ from flashtrain.host.conformance import compare_links
 from flashtrain.host.queues.command_errors import CommandError
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import ErrorModel, Wear
-from flashtrain.spec import Opcode, Port, Status, preset
+from flashtrain.spec import Opcode, Port, Status
 from flashtrain.spec.identity import PageIdentity, RestoreAction, is_identity
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from tests.configurations import TINY_FULL
 
-CONFIG = preset("tiny_ecc")
+CONFIG = TINY_FULL
 G = CONFIG.geometry
 PLACES = [(c, d, p) for d in range(G.dies) for p in range(G.planes) for c in range(G.channels)]
 """Channel, die, plane, in the order of blocks."""

@@ -6,9 +6,9 @@ import pytest
 from flashtrain.host import Device, StoredArray, open_device
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.trace.trace import Kind
-from flashtrain.spec import preset
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut.under_way import Below, judge_below
+from tests.configurations import configuration
 
 LEFT = (0.001, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.6)
 """Of the time of a program when the power fails."""
@@ -61,10 +61,10 @@ class Cutter:
         return self._random.integers(0, 256, g.superpage * g.page_bytes, np.uint8)
 
 
-@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
+@pytest.mark.parametrize("name", ["tiny", "tiny_full"])
 def test_programs_that_are_cut_short(name: str, seed: int) -> None:
     """With a code a page is as it was to be, or is not there; without one its identity alone decides."""
-    config = preset(name)
+    config = configuration(name)
     superpage = config.geometry.superpage
     torn = refused = spoilt = whole = 0
     with RtlLink(config, 1 << 20) as link, open_device(link=link, node=UPDATE_NODE) as device:

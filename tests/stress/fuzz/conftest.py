@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from flashtrain.host import FunctionalLink, LinkFactory
-from flashtrain.spec import preset
 from flashtrain.stress.fuzz import Fuzz, Tally
+from tests.configurations import configuration
 
 Attack = Callable[..., Tally]
 
@@ -22,7 +22,7 @@ def attack(seed: int) -> Attack:
         name: str = "tiny",
     ) -> Tally:
         links = links or {"functional": FunctionalLink}
-        tally = Fuzz(preset(name), links, seed, minimising_seconds).run(commands, lambda tally: None)
+        tally = Fuzz(configuration(name), links, seed, minimising_seconds).run(commands, lambda tally: None)
         print(tally)
         return tally
 

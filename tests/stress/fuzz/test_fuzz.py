@@ -29,7 +29,7 @@ def test_functional_with_codecs(attack):
     assert min(tally.statuses[status.name] for status in OF_CODECS) > 10
 
 
-@pytest.mark.parametrize("name", ["tiny", "tiny_codec"])
+@pytest.mark.parametrize("name", ["tiny", "tiny_full"])
 def test_rtl_beside_the_models(attack, name):
     tally = attack(RTL_COMMANDS, LINKS, name=name)
     assert tally.commands >= RTL_COMMANDS and tally.longest_batch > 0

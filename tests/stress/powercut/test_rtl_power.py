@@ -16,11 +16,12 @@ import pytest
 
 from flashtrain.host import TensorGroup, open_device
 from flashtrain.sim.link.rtl_link import RtlLink
-from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut.failing_link import FailingLink, PowerFailed
 from flashtrain.training.optimizers import SGD
+from tests.configurations import TINY_FULL, configuration
 from tests.stress.powercut.workload import ACTIONS, Workload
 
 CUTS = 25
@@ -40,15 +41,15 @@ def bad_blocks(config: FmsConfig, random: Random) -> list[tuple[int, int, int, i
     return bad
 
 
-@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
+@pytest.mark.parametrize("name", ["tiny", "tiny_full"])
 def test_power_failures_at_random_cycles(name: str, seed: int, request: pytest.FixtureRequest) -> None:
     cuts = request.config.getoption("--long") or CUTS
     random = Random(seed)
     work = Workload(random)
     cut = 0
-    bad = bad_blocks(preset(name), random)
+    bad = bad_blocks(configuration(name), random)
     later = len(bad) // 2
-    rtl, in_recovery, in_spares = RtlLink(preset(name), 1 << 18), 0, 0
+    rtl, in_recovery, in_spares = RtlLink(configuration(name), 1 << 18), 0, 0
     with FailingLink(rtl) as link, open_device(link=link, node=UPDATE_NODE) as device:
         while len(bad) > later:
             rtl.break_block(*bad.pop())
@@ -78,7 +79,7 @@ def test_power_failures_at_random_cycles(name: str, seed: int, request: pytest.F
             work.check(device)
             work.append()
         print(f"{cut} power failures, {in_recovery} while recovering, in {link.cycles:,} cycles: {work.done}")
-    assert bool(in_spares) == bool(preset(name).geometry.spare_blocks)
+    assert bool(in_spares) == bool(configuration(name).geometry.spare_blocks)
     if cuts > CUTS:
         assert set(work.done) >= ACTIONS
 
@@ -88,7 +89,7 @@ def test_power_failures_during_renewals_of_state(seed: int) -> None:
     random, sgd = np.random.default_rng(seed), SGD(0.5)
     w, gradient = (random.standard_normal(700).astype(np.float32) for _ in range(2))
     found = []
-    rtl = RtlLink(preset("tiny_ecc"), 1 << 18)
+    rtl = RtlLink(TINY_FULL, 1 << 18)
     with FailingLink(rtl) as link, open_device(link=link, node=UPDATE_NODE) as device:
         state = device.optimizer_state([GROUP])
         state.initialise([[w]])
