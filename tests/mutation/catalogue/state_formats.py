@@ -46,7 +46,6 @@ STATE_FORMATS = (
         "0x8000",
         "a number halfway between two of BF16 is always rounded up",
         ALONE,
-        quick=True,
     ),
     Fault(
         "zone-of-the-device",
@@ -103,7 +102,6 @@ STATE_FORMATS = (
         "1)",
         "a number halfway between two of FP8 is always rounded up",
         ALONE,
-        quick=True,
     ),
     Fault(
         "small-variance-stored-as-zero",
@@ -112,7 +110,6 @@ STATE_FORMATS = (
         "0",
         "a variance below a unit of the smallest number becomes 0",
         ALONE,
-        quick=True,
     ),
     Fault(
         "lane-without-a-place",

@@ -140,7 +140,7 @@ def test_updates_of_pages_with_a_code(run, simulator, name):
         few = {
             "coded_small": "never_rests",
             "coded": "values|status|beyond|state_formats",
-            "keyed": "status|beyond|another|state_formats",
+            "keyed": "status|beyond|another|state_formats.*arrays=3",
         }
         run("update_bench.py", name, test_filter=few[name])
     elif name != "coded_small":

@@ -8,12 +8,20 @@ from flashtrain.cli.main import main
 from flashtrain.spec import config_text, preset
 
 
-def test_the_command(tmp_path, capsys, package):
-    """The same bytes as those of another elaboration."""
+def test_the_command(tmp_path, capsys, designs, package, monkeypatch):
+    """It elaborates the configuration of the file, and writes what the package of that elaboration has."""
+    asked = []
+
+    def exported(config, system_mhz, step):
+        asked.append((config, system_mhz))
+        return designs
+
+    monkeypatch.setattr("flashtrain.sim.integration.package.export_designs", exported)
     file = tmp_path / "file.toml"
     file.write_text(config_text(preset("tiny")), encoding="utf-8")
     arguments = ["--config", str(file), "--output", str(tmp_path / "out"), "--no-lint", "--json"]
     assert main(["verilog", *arguments]) == 0
+    assert asked == [(designs.config, None)]
     printed = json.loads(capsys.readouterr().out)
     assert printed["tops"] == package.tops
     folder = tmp_path / "out" / "tiny"

@@ -1,5 +1,7 @@
 """The export of every preset and option is lint-clean."""
 
+from dataclasses import replace
+
 import pytest
 
 from flashtrain.sim.integration.package import export_designs, integration_package
@@ -21,6 +23,7 @@ def test_a_preset(name, system_mhz):
     integration_package(export_designs(preset(name), system_mhz)).check()
 
 
+@pytest.mark.long
 def test_a_command_port(with_port):
     """Its pins and crossings, of `tiny` with two clocks."""
     package = integration_package(with_port)
@@ -29,6 +32,7 @@ def test_a_command_port(with_port):
         assert f"nand1_{pin}" in package.texts["rtl/flashtrain_axi.sv"]
 
 
-def test_a_command_port_has_no_phy(with_port):
+def test_a_command_port_has_no_phy(designs):
+    with_port = replace(designs, config=replace(designs.config, command_port=True))
     with pytest.raises(ConfigError, match="command_port is True; expected false with the model of a PHY"):
         integration_package(with_port, phy=True)

@@ -8,6 +8,7 @@ from amaranth import Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.sim.synthesis.depth import LIMIT, LoopError, depths_of, measure_depths
@@ -15,14 +16,16 @@ from flashtrain.sim.synthesis.netlist import Module, Source
 from flashtrain.spec import preset
 from flashtrain.spec.errors import ToolError
 
+TOPS = {"engine": ChannelEngine, "controller": Controller}
+
 
 @pytest.mark.early
-@pytest.mark.parametrize(
-    "name",
-    ["tiny", pytest.param("small", marks=pytest.mark.long), pytest.param("behemoth", marks=pytest.mark.long)],
-)
-def test_no_path_of_the_controller_is_deeper_than_the_limit(yosys, name):
-    units = measure_depths(Controller(preset(name)), "controller").units()
+@pytest.mark.usual("tiny-engine")
+@pytest.mark.parametrize("top", TOPS)
+@pytest.mark.parametrize("name", ["tiny", "small", "behemoth"])
+def test_no_path_is_deeper_than_the_limit(yosys, name, top):
+    """Of an engine the paths through its ports end there; a controller takes Yosys most of a minute."""
+    units = measure_depths(TOPS[top](preset(name)), top).units()
     deep = [f"{unit}: {path}" for unit, path in units.items() if path.depth > LIMIT]
     assert not deep, f"{name} has units deeper than {LIMIT}:\n" + "\n".join(deep)
 
