@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from flashtrain.host import RegisterError, open_device
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Port, Status, ZoneState, preset
 from flashtrain.spec.bad_blocks import marked_pages
 from flashtrain.spec.optimizer import Input
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import UPDATE_NODE
-from tests.configurations import TINY_FULL
 
 from .driver import CDriver, DriverError, Error, Request
 from .test_update import GROUP, State, bits, gradients, weights

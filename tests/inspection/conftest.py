@@ -10,6 +10,7 @@ from flashtrain.checkpoint.pins.pin_every_commit import PinEveryCommit
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.host.image import open_image, view_image
 from flashtrain.inspection import inspect, inspected
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.data import digits
@@ -40,7 +41,7 @@ def trained_image(tmp_path_factory):
 @pytest.fixture(scope="session")
 def worn_image(tmp_path_factory):
     """With a code, a block with a factory mark, a block that breaks, and an end without a shutdown."""
-    path, config = tmp_path_factory.mktemp("worn") / "worn.img", preset("tiny_ecc")
+    path, config = tmp_path_factory.mktemp("worn") / "worn.img", TINY_FULL
     with FunctionalLink(config) as link:
         link.use_image(open_image(path, config))
         link.mark_block(*MARKED)

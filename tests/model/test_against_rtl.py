@@ -10,11 +10,12 @@ from flashtrain.perf.model_error.observe import observe
 from flashtrain.perf.model_error.point import Quantity, Role, Run
 from flashtrain.perf.model_error.workloads.coded import CodedAppendsAndReads
 from flashtrain.perf.model_error.workloads.reads import Reads
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.trace.trace import Kind
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import SINGLE_NODE, Codec
-from tests.configurations import TINY_FULL, configuration
+from tests.configurations import configuration
 
 MEMORY_BYTES = 8 << 20
 ARRAYS_AND_DATA = (Kind.SENSE, Kind.PROGRAM, Kind.ERASE, Kind.DATA_IN, Kind.DATA_OUT)

@@ -8,10 +8,10 @@ import pytest
 from flashtrain.host import open_device
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import without_key
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec.identity import is_identity
 from flashtrain.spec.streams import UPDATE_NODE
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 GEOMETRY = CONFIG.geometry

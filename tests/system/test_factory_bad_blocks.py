@@ -13,6 +13,7 @@ from flashtrain.host import BadBlock, Device, FunctionalLink, open_device
 from flashtrain.host.functional.flash import MarkedBlockTouched
 from flashtrain.host.queues.command_errors import CommandError
 from flashtrain.host.recovery.marks import MarkReader
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import ProtocolViolation, RtlLink
 from flashtrain.sim.nand.errors import FactoryMark, even, factory_marks
 from flashtrain.spec import Opcode, Port, Status, preset
@@ -20,7 +21,6 @@ from flashtrain.spec.bad_blocks import FACTORY_SHARE, mark_content, marked_pages
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 G = CONFIG.geometry

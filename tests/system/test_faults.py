@@ -2,17 +2,18 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from flashtrain.cli.main import main
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.nand.errors import Wear, even
-from flashtrain.spec import ConfigError, preset
+from flashtrain.spec import ConfigError, config_text, preset
 from flashtrain.stress.faults import Campaign, Spoilt, Tally
 from flashtrain.stress.faults.conditions import Conditions
 
 TINY = preset("tiny")
-CODED = preset("tiny_ecc")
 
 
 def test_training_on_cells_that_forget(
@@ -20,7 +21,7 @@ def test_training_on_cells_that_forget(
 ):
     monkeypatch.setattr("flashtrain.stress.faults.campaign.RUNS_PER_PROCESS", 1)  # so there are two batches
     runs = request.config.getoption("--long") or 3
-    tally = Campaign(CODED, seed, iterations=3).run(runs)
+    tally = Campaign(TINY_FULL, seed, iterations=3).run(runs)
     print(tally)
     assert tally.runs == runs
     assert 0 < tally.corrected <= tally.wrong_bits
@@ -32,7 +33,7 @@ def test_too_many_errors_are_found(monkeypatch: pytest.MonkeyPatch):
         Conditions, "random", lambda random, iterations, geometry: Conditions(even(4e-3, 1), 0.0)
     )
     with pytest.raises(Spoilt, match=r"run 3: .*Conditions"):
-        Campaign(CODED, 1, iterations=3).run_once(3)
+        Campaign(TINY_FULL, 1, iterations=3).run_once(3)
 
 
 def hanging(rate: float):
@@ -42,7 +43,7 @@ def hanging(rate: float):
 
 def test_a_die_that_hangs_ends_a_run(seed: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Conditions, "hanging", hanging(0.05))
-    tally = Campaign(CODED, seed, iterations=3, hangs=True).run_once(0)
+    tally = Campaign(TINY_FULL, seed, iterations=3, hangs=True).run_once(0)
     assert tally.ended == 1 and tally.hung >= 1
 
 
@@ -51,7 +52,7 @@ def test_without_a_lost_die_no_error_is_excused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Conditions, "random", lambda random, iterations, geometry: too_many)
     monkeypatch.setattr(Conditions, "hanging", hanging(0.0))
     with pytest.raises(Spoilt, match=r"run 3: MediaError: .* of stream '.*Conditions"):
-        Campaign(CODED, 1, iterations=3, hangs=True).run_once(3)
+        Campaign(TINY_FULL, 1, iterations=3, hangs=True).run_once(3)
 
 
 @pytest.mark.parametrize("tally", [Tally(runs=2, losses=8), Tally(runs=2, wrong_bits=7, ended=2)])
@@ -79,8 +80,10 @@ def test_a_device_without_a_code():
         Campaign(TINY, 1)
 
 
-def test_command(capsys: pytest.CaptureFixture[str]):
-    assert main(["faults", "--runs", "1", "--iterations", "2", "--json"]) == 0
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "tiny_full.toml"
+    file.write_text(config_text(TINY_FULL), encoding="utf-8")
+    assert main(["faults", "--config", str(file), "--runs", "1", "--iterations", "2", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["runs"] == 1 and document["spoilt"] is None and document["cycles"] > 100_000
 

@@ -9,11 +9,11 @@ import pytest
 
 from flashtrain.host import Device, FunctionalLink, StoredArray, open_device
 from flashtrain.numerics.page_randomizer import without_key
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import Ageing, ErrorModel, read_of
 from flashtrain.spec import Completion, Opcode
 from flashtrain.spec.streams import SINGLE_NODE
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 G = CONFIG.geometry

@@ -9,12 +9,12 @@ import pytest
 
 from flashtrain.host import FunctionalLink, ImageError, MediaError, TensorGroup, open_device
 from flashtrain.host.image import open_image
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Port
 from flashtrain.spec.image import ImageLayout, PageState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 G = CONFIG.geometry

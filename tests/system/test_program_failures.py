@@ -10,11 +10,11 @@ import pytest
 from flashtrain.host import Device, open_device
 from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import ErrorModel, Wear
 from flashtrain.spec import Opcode, Status, ZoneState
 from flashtrain.spec.streams import SINGLE_NODE
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 G = CONFIG.geometry

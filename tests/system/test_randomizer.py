@@ -8,12 +8,12 @@ import pytest
 from flashtrain.host import TensorGroup, open_device
 from flashtrain.numerics import copy_of
 from flashtrain.numerics.page_randomizer import without_key
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.spec.update import Tile
 from flashtrain.training.optimizers import AdamW
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 G = CONFIG.geometry

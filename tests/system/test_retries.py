@@ -10,13 +10,13 @@ import pytest
 from flashtrain.host import Device, StateLost, TensorGroup, open_device
 from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import Ageing, ErrorModel, PagePlace, PageRead, read_of, wrong_bits
 from flashtrain.spec import Opcode, Status
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import Adam
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 G = CONFIG.geometry

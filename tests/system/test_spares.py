@@ -9,12 +9,12 @@ import pytest
 from flashtrain.host import Device, FunctionalLink, open_device
 from flashtrain.host.conformance import compare_links
 from flashtrain.host.queues.command_errors import CommandError
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand.errors import ErrorModel, Wear
 from flashtrain.spec import Opcode, Port, Status
 from flashtrain.spec.identity import PageIdentity, RestoreAction, is_identity
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
-from tests.configurations import TINY_FULL
 
 CONFIG = TINY_FULL
 G = CONFIG.geometry

@@ -21,7 +21,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.sim.calibration.measure import measure_stages
     from flashtrain.sim.calibration.sources import rtl_key
 
-    console.step("measuring on small, tiny, tiny_ecc and tiny_codec")
+    console.step("measuring on small, tiny and tiny_full")
     measured = measure_stages()
     known = stages()
     rows = [

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 from flashtrain.host import TensorGroup, open_device
+from flashtrain.sim.calibration.measure import TINY_FULL
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut.failing_link import FailingLink, PowerFailed
 from flashtrain.training.optimizers import SGD
-from tests.configurations import TINY_FULL, configuration
+from tests.configurations import configuration
 from tests.stress.powercut.workload import ACTIONS, Workload
 
 CUTS = 25

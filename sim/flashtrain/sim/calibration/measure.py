@@ -5,6 +5,7 @@ trace stands between two stages, the completion of a command is compared with th
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +27,14 @@ STREAM = "activations"
 KEPT = "trained"
 """A non-volatile stream."""
 
+TINY_FULL = replace(preset("tiny_ecc"), name="tiny_full", codec=True)
+"""`tiny` with a code, read levels, a randomizer, spare blocks and a codec, which share one simulator."""
+
 DECIDE_AND_SPLIT = 8
 """From a command at the zone manager to its first page: `ZoneManager` 7 cycles, `WriteSplitter` 1."""
 COMPLETION_BEATS = 2
+LANES_BESIDE = 1
+"""`WriteMux`, through which raw pages go where there are decoder lanes, to a page's first beat."""
 
 
 class Spans(NamedTuple):
@@ -53,11 +59,8 @@ class Stage(NamedTuple):
 
 
 def measure_stages() -> list[Stage]:
-    """All stages of `stages.toml`, measured on `small`.
-
-    That of a code is measured on `tiny_ecc`, beside `tiny`; those of the codec on `tiny_codec`.
-    """
-    small, tiny_codec = preset("small"), preset("tiny_codec")
+    """All stages of `stages.toml`, measured on `small`; those of code and codec on `tiny_full`."""
+    small = preset("small")
     d = DATA_SHEETS
     place = small.write_sets + 6  # a page that opens a set (`PageSets`)
     answer = d["track"] + d["answer"]
@@ -84,15 +87,15 @@ def measure_stages() -> list[Stage]:
             "the tensor buffer's answer to a completion, to the interrupt",
         ),
         Stage("offer_page", head(small) - d["return_head"], "last beat of a page on the bus to its head"),
-        Stage("correct", head(preset("tiny_ecc")) - head(preset("tiny")), "the same with a code, more"),
+        Stage("correct", head(TINY_FULL) - head(preset("tiny")) - LANES_BESIDE, "the same with a code, more"),
         Stage("returned", response(read), "the tensor buffer's answer to a page, to the tracker"),
         _by_completion(small, "copy_page", _copy, "a hit's request to the complete page, but for its words"),
         _by_completion(small, "report_page", _non_volatile, "a page's result to the tracker"),
         _by_completion(small, "flushed", _flush, "the last channel's answer to a flush, to the tracker"),
         _report_interval(small),
-        _by_completion(tiny_codec, "encode_page", _encode, "a page's last beat of data to the whole page"),
-        _until_loaded(tiny_codec, "output_page", "a page's acceptance to its first beat, less its checksum"),
-        _by_completion(tiny_codec, "decode_page", _decode, "a coded page's head to its first slice"),
+        _by_completion(TINY_FULL, "encode_page", _encode, "a page's last beat of data to the whole page"),
+        _until_loaded(TINY_FULL, "output_page", "a page's acceptance to its first beat, less its checksum"),
+        _by_completion(TINY_FULL, "decode_page", _decode, "a coded page's head to its first slice"),
         Stage("reset_dies", _ready(small) - small.timing.cycles("trst"), "reset of the dies, but for tRST"),
     ]
 
