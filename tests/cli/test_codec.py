@@ -113,3 +113,26 @@ def test_arrays_of_files_take_no_training(file, capsys, option):
     assert main(["codec", "ratios", "--file", str(file), option, "3"]) == 2
     out, err = capsys.readouterr()
     assert err == f"flashtrain codec: {option}: expected with --network only, got it with --file\n", out
+
+
+def test_against_bf16(capsys):
+    """Twice the bytes of the same pages in FP32; masks are no tensors of BF16."""
+    ratios = []
+    for against in ("FP32", "BF16"):
+        assert main([*FEW, "--against", against, "--json"]) == 0
+        (source,) = json.loads(capsys.readouterr().out)["sources"]
+        ratios.append(source["totals"][0]["ratios"])
+    assert ratios[0]["ROUND16"] == 2 * ratios[1]["ROUND16"] and ratios[1]["BF16"] == 1
+    assert main([*FEW, "--against", "BF16"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("bytes of BF16 per byte") and "WINDOW16" in text and "WINDOW32" not in text
+
+
+def test_scaled(capsys):
+    arguments = ["codec", "scaled", *FEW[2:]]
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    assert "without zeros at most 1.138 of E4M3, 1.320 of E5M2" in text and "\nmlp " in text
+    assert main([*arguments, "--json"]) == 0
+    (source,) = json.loads(capsys.readouterr().out)["sources"]
+    assert source["formats"]["E4M3"]["bytes"] == source["formats"]["E5M2"]["bytes"]

@@ -7,9 +7,10 @@ from flashtrain.numerics.codec import encode
 from flashtrain.numerics.codec.elements import elements_of, exponents_of
 from flashtrain.numerics.codec.lengths import SliceLengths
 from flashtrain.perf.codec.activations import saved_activations
-from flashtrain.perf.codec.alternatives import bfloat16_bytes, huffman_bytes, zero_removal_bytes
+from flashtrain.perf.codec.alternatives import bfloat16_bytes, bound_bytes, huffman_bytes, zero_removal_bytes
 from flashtrain.perf.codec.best_choice import best_pages
 from flashtrain.perf.codec.ratios import tensor_ratios, together, with_raw
+from flashtrain.perf.codec.scaled import FORMATS, dense_ratio, scaled_sizes
 from flashtrain.spec.codec import Choice, Mode, slice_elements
 from flashtrain.spec.streams import Codec
 from flashtrain.training.data import digits
@@ -27,6 +28,8 @@ def test_alternatives_by_hand():
     # Five zeros, three of 1.x, one of 2.0: 1, 2 and 2 bits.
     assert huffman_bytes(array) == 9 + 2
     assert huffman_bytes(np.zeros(80, np.float32)) == 80 + 10
+    # Symbols: +0.0 and 1.x each 4, 8 in all: a bit each, and a byte for each that is not +0.0.
+    assert bound_bytes(np.array([0.0, 1.0, 0.0, -1.5, 0.0, 1.25, 0.0, 1.0], np.float32)) == 1 + 4
 
 
 def test_huffman_is_between_entropy_and_a_bit_more(seed):
@@ -105,3 +108,41 @@ def test_activations_depend_on_training():
     assert (fresh["hidden.x"] == trained["hidden.x"]).all() and (
         fresh["output.x"] != trained["output.x"]
     ).any()
+
+
+def test_no_code_of_exponents_beats_the_bound(seed):
+    array = np.random.default_rng(seed).standard_normal(20_000).astype(np.float32)
+    for values in (array, np.maximum(array, 0)):
+        tensor = tensor_ratios("x", values, 4096, ("Huffman", "bound"))
+        assert tensor.ratio("ROUND16", 2) == tensor.ratio("ROUND16") / 2
+        assert max(tensor.ratio("Huffman"), tensor.ratio("ROUND16")) < tensor.ratio("bound")
+
+
+def test_bf16_has_the_pages_of_rounded_fp32(seed):
+    """So a ratio of WINDOW16 against BF16 is half of that of ROUND16 against FP32."""
+    words = np.random.default_rng(seed).standard_normal(50_000).astype(np.float32).view("<u4") & 0xFFFF_0000
+    rounded_pages = encode(words.tobytes(), Codec.ROUND16, 4096)
+    assert len(rounded_pages) == len(encode((words >> 16).astype("<u2").tobytes(), Codec.WINDOW16, 4096))
+
+
+def test_scaled_sizes_by_hand():
+    """Thousand groups of ones: 3 and 4 bits a number of E4M3, 3 and 3 of E5M2, and 8 a group."""
+    ones = np.ones((1000, 32), np.float32)
+    for name, bits, groups in (("E4M3", 232, 16), ("E5M2", 200, 19)):
+        sizes = scaled_sizes(ones, FORMATS[name], 512)  # 3,936 bits of groups in a page
+        assert sizes.bytes == 33_000 and sizes.window_bytes == 512 * -(-1000 // groups)
+        assert sizes.bound_bytes == 32_000 * (bits - 104) / 32 / 8
+        assert dense_ratio(FORMATS[name]) == 264 / bits
+    zeros = scaled_sizes(np.zeros(65, np.float32), FORMATS["E4M3"], 512)
+    assert (zeros.elements, zeros.zeros, zeros.window_bytes, zeros.bound) == (96, 96, 512, 99)
+    both = scaled_sizes(ones, FORMATS["E5M2"], 512) + zeros
+    assert both.bytes == 33_099 and both.ratio == 33_099 / both.window_bytes
+
+
+def test_random_bits_do_not_compress(seed):
+    """Eight pages of RAW, of 123 groups each; fifteen exponents have an entropy of 3.9 bits."""
+    random, count = np.random.default_rng(seed), 8 * 123 * 32
+    magnitudes = np.ldexp(1 + random.random(count), random.integers(-6, 9, count))
+    values = (magnitudes * random.choice([-1, 1], count)).astype(np.float32)
+    sizes = scaled_sizes(values, FORMATS["E4M3"], 4096)
+    assert sizes.window_bytes == 8 * 4096 and 1 < sizes.bound < 1.04

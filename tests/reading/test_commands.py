@@ -49,6 +49,8 @@ READ = {
     "ssd import --workload": "ssd import DEVICE --workload FILE",
     "codec ratios --file": "codec ratios --file FILE",
     "codec ratios --data": "codec ratios --network mlp --iterations 0 --data FILE",
+    "codec scaled --file": "codec scaled --file FILE",
+    "codec scaled --data": "codec scaled --network mlp --iterations 0 --data FILE",
     "verilog --config": "verilog --config FILE",
     "bench --config": "bench append --config FILE",
     "sweep file": "sweep FILE",

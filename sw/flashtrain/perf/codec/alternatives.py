@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,18 @@ def huffman_bytes(array: Float32) -> int:
     return array.size + -(-_huffman_bits(np.bincount(exponents)) // 8)
 
 
+def bound_bytes(array: Float32) -> int:
+    """Of BF16: the entropy of the exponents, with a symbol for +0.0; sign and mantissa as they are.
+
+    No code of single exponents by their frequencies over the tensor is shorter. A byte at least.
+    """
+    elements = rounded(array.view(np.uint32))
+    counts = np.bincount(np.where(elements == 0, 256, elements >> 7 & 0xFF))
+    counts = counts[counts > 0]
+    bits = float(-(counts * np.log2(counts / elements.size)).sum())
+    return max(1, int(np.count_nonzero(elements)) + ceil(bits / 8))
+
+
 def zstd_bytes(array: Float32) -> int:
     """Of BF16: zstd at level 1 of all low bytes, then all high bytes."""
     zstandard = import_module(ZSTD_PACKAGE)
@@ -45,6 +58,7 @@ ALTERNATIVES: dict[str, Callable[[Float32], int]] = {
     "zeros out, 16 bits": lambda array: zero_removal_bytes(array, 2),
     "Huffman": huffman_bytes,
     "zstd": zstd_bytes,
+    "bound": bound_bytes,
     "zeros out, FP32": lambda array: zero_removal_bytes(array, 4),
 }
 """Codes by their name in a table."""

@@ -19,6 +19,8 @@ from .best_choice import best_pages
 CODECS = (Codec.ROUND16, Codec.WINDOW32)
 """Codecs of FP32 tensors."""
 
+FLOAT_BYTES = 4
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -52,24 +54,28 @@ class TensorRatios:
     alternatives: dict[str, int]
     coded: dict[str, Coded]
 
-    def ratio(self, code: str) -> float:
-        """Bytes of the tensor per byte in an alternative, or in stored pages of a codec."""
-        if code in self.coded:
-            return self.bytes / (self.coded[code].pages * self.page_bytes)
-        return self.bytes / self.alternatives[code]
+    def ratio(self, code: str, element_bytes: int = FLOAT_BYTES) -> float:
+        """Bytes of the tensor per byte in an alternative, or in stored pages of a codec.
+
+        element_bytes: of the tensor in another format.
+        """
+        size = self.bytes * element_bytes / FLOAT_BYTES
+        return size / (
+            self.coded[code].pages * self.page_bytes if code in self.coded else self.alternatives[code]
+        )
 
     def loss(self, codec: str) -> float:
         """Pages that the rule of mode and base takes above the best choice for each page."""
         coded = self.coded[codec]
         return coded.pages / coded.best_pages - 1
 
-    def document(self) -> dict[str, object]:
+    def document(self, element_bytes: int = FLOAT_BYTES) -> dict[str, object]:
         codes = (*self.alternatives, *self.coded)
         return {
             "name": self.name,
-            "bytes": self.bytes,
+            "bytes": self.bytes * element_bytes // FLOAT_BYTES,
             "zeros": self.zeros / self.elements,
-            "ratios": {code: self.ratio(code) for code in codes},
+            "ratios": {code: self.ratio(code, element_bytes) for code in codes},
             "pages": {name: asdict(coded) for name, coded in self.coded.items()},
         }
 
