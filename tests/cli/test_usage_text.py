@@ -15,8 +15,8 @@ TINY = preset("tiny")
 APPENDED = 100
 
 
-def lines(programmed: int, appended: int = APPENDED, seconds: float = 1e-3):
-    """By their first words, of a run that appended and programmed so many pages; and the document."""
+def lines(programmed: int, appended: int = APPENDED, seconds: float = 1e-3, erases: int = 0):
+    """By their first words, of a run with so many pages and erases of a die's zones; and the document."""
     stored = appended * TINY.geometry.page_bytes
     traffic = Traffic(appends=1, appended_bytes=stored, stored_bytes=stored)
     run = FlashRun({StreamRole.INPUTS: traffic}, None, Playback(0, 0, 0))
@@ -24,6 +24,7 @@ def lines(programmed: int, appended: int = APPENDED, seconds: float = 1e-3):
     front_end[Counter.CYCLES.name] = round(seconds * TINY.timing.clock_hz)
     channels = {counter.name: 0 for counter in ChannelCounter}
     channels[ChannelCounter.PAGES_PROGRAMMED.name] = programmed
+    channels[ChannelCounter.ERASES.name] = erases
     usage = Usage(TINY, front_end, channels)
     text = usage_text(usage, run).splitlines()
     return {line[:20].strip(): line[20:].strip() for line in text}, usage_document(usage, run)
@@ -45,7 +46,7 @@ def test_pages_that_never_left_the_buffers():
 def test_nothing_appended():
     text, document = lines(programmed=0, appended=0)
     assert text["write amplification"] == "n/a: nothing was appended"
-    assert text["endurance"] == "n/a: nothing was programmed"
+    assert text["endurance"] == "n/a: nothing was programmed or erased"
     assert document["write_amplification"] is None is document["days_of_endurance"]
 
 
@@ -56,4 +57,12 @@ def test_endurance_is_in_a_unit_that_suits_it():
     text, document = lines(programmed=pages, seconds=1e-3)  # the whole device in a millisecond
     assert "50.0 seconds in the years retention class" in text["endurance"]
     assert "33.3 minutes in the minutes retention class" in text["endurance"]
+    assert document["days_of_endurance"]["years"] == pytest.approx(50_000 * 1e-3 / 86_400)
+
+
+def test_endurance_counts_erases():
+    """Zones that are erased before they are full wear their blocks as full ones do."""
+    g = TINY.geometry
+    zones = g.channels * g.dies * g.zones
+    _text, document = lines(programmed=zones * g.planes, seconds=1e-3, erases=zones)  # a row of each
     assert document["days_of_endurance"]["years"] == pytest.approx(50_000 * 1e-3 / 86_400)

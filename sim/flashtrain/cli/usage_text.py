@@ -96,24 +96,29 @@ def _bandwidth(what: str, count: int, usage: Usage, bound: float, kind: str) -> 
 
 
 def _days_of_endurance(usage: Usage) -> dict[Retention, float] | None:
-    """The time until the rated cycles are used up at this write rate, by retention class."""
-    g = usage.config.geometry
-    programmed = usage.channels[ChannelCounter.PAGES_PROGRAMMED.name]
-    if not programmed:
+    """The time until the rated program/erase cycles are used up at this rate, by retention class.
+
+    The cycles of an average block are its erases. Blocks that were erased before the run need one as well. So
+    the cycles are at least the times that the run has filled all pages.
+    """
+    g, channels = usage.config.geometry, usage.channels
+    zones = g.channels * g.dies * g.zones
+    fills = channels[ChannelCounter.PAGES_PROGRAMMED.name] / (zones * g.planes * g.pages)
+    cycles = max(fills, channels[ChannelCounter.ERASES.name] / zones)
+    if not cycles:
         return None
-    fills = programmed / (g.channels * g.dies * g.planes * g.zones * g.pages)
-    return {kind: kind.endurance / fills * usage.seconds / SECONDS_PER_DAY for kind in reversed(Retention)}
+    return {kind: kind.endurance / cycles * usage.seconds / SECONDS_PER_DAY for kind in reversed(Retention)}
 
 
 def _endurance(usage: Usage) -> str:
     days = _days_of_endurance(usage)
     if days is None:
-        return "endurance            n/a: nothing was programmed"
+        return "endurance            n/a: nothing was programmed or erased"
     classes = ", ".join(
         f"{_duration(count)} in the {kind.name.lower()} retention class" for kind, count in days.items()
     )
     size = byte_count(usage.config.geometry.capacity_bytes)
-    return f"endurance            of {size} at this write rate, without a pause: {classes}"
+    return f"endurance            of {size} at this rate, without a pause: {classes}"
 
 
 def _duration(days: float) -> str:
