@@ -1,12 +1,14 @@
 """Power failures within steps that begin during the backward pass: the state is that of a whole step.
 
 `pytest tests/stress/powercut/test_overlap.py --long 300` makes 300 of them on each functional device, and 100
-on the RTL.
+on the RTL with each kind of state.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +16,8 @@ from torch import nn
 
 from flashtrain.host import Device, Link, open_device
 from flashtrain.sim.link.rtl_link import RtlLink
-from flashtrain.spec import preset
+from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.state_format import Rounding
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut.failing_link import FailingLink, PowerFailed
 from flashtrain.torch import AdamW
@@ -24,6 +27,11 @@ from tests.torch.compare import bits
 ITERATIONS = 40  # of the reference, which begins anew then
 MICRO = 2
 CYCLES_OF_COMPUTING = 4_000  # of a layer's backward pass, on the RTL
+KINDS: dict[str, dict[str, Any]] = {"w32_s32": {}} | {
+    f"w16_s{bits}": {"weight_dtype": torch.bfloat16, "state_dtype": dtype, "rounding": Rounding.STOCHASTIC}
+    for bits, dtype in ((16, torch.bfloat16), (8, torch.float8_e4m3fn))
+}
+"""Of state, by the bits of weights and moments."""
 COMMANDS = 50  # at most, of a functional device between two failures
 CYCLES = 160_000  # the same of the RTL
 
@@ -31,14 +39,16 @@ CYCLES = 160_000  # the same of the RTL
 class Training:
     """Iterations that follow from their numbers: some are clipped, in some the gradients overflow.
 
-    compute: called between the layers of a backward pass.
+    compute: called between the layers of a backward pass. kind: of state, in `KINDS`.
 
     Members
     -------
     place: where in a step that began during the backward pass the training is; "" elsewhere.
     """
 
-    def __init__(self, device: Device, overlap: bool, compute: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, device: Device, overlap: bool, kind: str, compute: Callable[[], None] = lambda: None
+    ) -> None:
         torch.manual_seed(1)
         self.model = nn.Sequential(
             nn.Linear(20, 16), nn.Tanh(), nn.Linear(16, 12), nn.Tanh(), nn.Linear(12, 4)
@@ -47,7 +57,7 @@ class Training:
             layer.register_full_backward_pre_hook(lambda *_: self._backward(compute))
         self.iteration = 0
         self.place = ""
-        self._overlap = overlap
+        self._overlap, self._kind = overlap, kind
         self.attach(device, recovered=False)
 
     def attach(self, device: Device, recovered: bool) -> None:
@@ -59,8 +69,9 @@ class Training:
             {"params": self.model[2:].parameters(), "lr": 0.02},
         ]
         self.optimizer = AdamW(
-            groups, lr=0.01, device=device, max_norm=4.0, overlap=self._overlap, recovered=recovered
-        )
+            groups, lr=0.01, device=device, max_norm=4.0, overlap=self._overlap, recovered=recovered,
+            **KINDS[self._kind],
+        )  # fmt: skip
         self.optimizer.host_state = lambda: bytes([self.iteration + 1])
         if recovered:
             self.iteration = 0
@@ -92,10 +103,14 @@ class Training:
         return [bits(tensor) for tensor in tensors]
 
 
-def reference() -> list[list[bytes]]:
+def config_of(name: str, kind: str) -> FmsConfig:
+    return replace(preset(name), fp8_state=kind == "w16_s8")
+
+
+def reference(kind: str) -> list[list[bytes]]:
     """The content after each iteration, of steps that begin after the backward pass; no power fails."""
-    with open_device("tiny", node=UPDATE_NODE) as device:
-        training = Training(device, overlap=False)
+    with open_device(config_of("tiny", kind), node=UPDATE_NODE) as device:
+        training = Training(device, overlap=False, kind=kind)
         contents = [training.content()]
         clipped = 0
         for _ in range(ITERATIONS):
@@ -108,8 +123,10 @@ def reference() -> list[list[bytes]]:
 
 
 @contextmanager
-def functional(name: str, random: Random) -> Iterator[tuple[Link, Callable[[], None], Callable[[], None]]]:
-    link = FunctionalFailingLink(random, preset(name))
+def functional(
+    config: FmsConfig, random: Random
+) -> Iterator[tuple[Link, Callable[[], None], Callable[[], None]]]:
+    link = FunctionalFailingLink(random, config)
     with link:
         yield (
             link,
@@ -119,8 +136,8 @@ def functional(name: str, random: Random) -> Iterator[tuple[Link, Callable[[], N
 
 
 @contextmanager
-def rtl(name: str, random: Random) -> Iterator[tuple[Link, Callable[[], None], Callable[[], None]]]:
-    with FailingLink(RtlLink(preset(name), 1 << 18)) as link:
+def rtl(config: FmsConfig, random: Random) -> Iterator[tuple[Link, Callable[[], None], Callable[[], None]]]:
+    with FailingLink(RtlLink(config, 1 << 18)) as link:
 
         def set_time() -> None:
             link.time = link.cycles + random.randrange(CYCLES)
@@ -130,22 +147,29 @@ def rtl(name: str, random: Random) -> Iterator[tuple[Link, Callable[[], None], C
 
 @pytest.mark.filterwarnings("ignore:AdamW skipped a step")
 @pytest.mark.parametrize(
-    ("make", "name", "usual", "share"),
-    [(functional, "tiny", 8, 1), (functional, "tiny_ecc", 4, 1), (rtl, "tiny", 4, 3)],
-    ids=["functional-tiny", "functional-tiny_ecc", "rtl-tiny"],
+    ("make", "name", "usual", "share", "kind"),
+    [
+        pytest.param(functional, "tiny", 8, 1, "w32_s32", id="functional-tiny"),
+        pytest.param(functional, "tiny_ecc", 4, 1, "w32_s32", id="functional-tiny_ecc"),
+        pytest.param(rtl, "tiny", 4, 3, "w32_s32", id="rtl-tiny"),
+        *(
+            pytest.param(rtl, "tiny", 4, 3, kind, id=f"rtl-tiny-{kind}", marks=pytest.mark.long)
+            for kind in ("w16_s16", "w16_s8")
+        ),
+    ],
 )
-def test_the_state_is_that_of_a_whole_step(make, name, usual, share, seed, request):
+def test_the_state_is_that_of_a_whole_step(make, name, usual, share, kind, seed, request):
     wished = request.config.getoption("--long") // share or usual
-    contents, random = reference(), Random(seed)
+    contents, random = reference(kind), Random(seed)
     cuts = {"backward": 0, "step": 0, "elsewhere": 0}
     before = after = 0
-    with make(name, random) as (link, arm, disarm):
+    with make(config_of(name, kind), random) as (link, arm, disarm):
 
         def compute() -> None:
             link.run(CYCLES_OF_COMPUTING)
 
         device = open_device(link=link, node=UPDATE_NODE)
-        training = Training(device, overlap=True, compute=compute)
+        training = Training(device, overlap=True, kind=kind, compute=compute)
         while cuts["backward"] + cuts["step"] < wished:
             training.iterate()  # is only watched
             done = training.iteration
@@ -166,7 +190,7 @@ def test_the_state_is_that_of_a_whole_step(make, name, usual, share, seed, reque
             before += training.iteration <= done
             after += training.iteration > done
             if training.iteration > ITERATIONS - 10:
-                training = Training(device, overlap=True, compute=compute)
+                training = Training(device, overlap=True, kind=kind, compute=compute)
         print(f"power failures: {cuts}; the state of the step before {before} times, after it {after} times")
     assert cuts["backward"] and cuts["step"]
     if wished > usual:
