@@ -53,7 +53,7 @@ class FmsConfig:
     die_word_bytes: int = integer(LANE_BYTES, 64, "bytes", "width of a die's page registers", 32, True)
     late_polls: int = integer(4, 65535, "", "polls of a busy die before it is taken offline", 1024)
     update_interval: int = integer(
-        2, 64, "cycles", "cycles of the update unit from one parameter to the next", 5
+        1, 64, "cycles", "cycles of the update unit from one parameter to the next", 5
     )
     update_divider: int = integer(2, 16, "cycles", "bus cycles in a cycle of the update unit", 4)
     fp8_state: bool = switch("dies may keep moments of optimizers in FP8", False)

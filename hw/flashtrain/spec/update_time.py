@@ -1,8 +1,35 @@
-"""The time that an update unit takes, as the controller predicts it."""
+"""The time that an update of a tile takes: in the die, and as the controller predicts it."""
+
+from dataclasses import dataclass
 
 from .config import FmsConfig
 from .optimizer import CopyFormat, GradientFormat
+from .state_format import Rounding, StateFormat
 from .update import Tile
+
+RANDOM_CYCLES = 3
+"""Of the random bits of a parameter (`rtl.die.update.rounding_bits`)."""
+SCALED_CYCLES = 3
+"""In which the results of a parameter with moments in FP8 are written (`rtl.die.update.tile_sequencer`)."""
+
+
+@dataclass(frozen=True)
+class TileWork:
+    """Parameters of a tile that a die updates, and how it rounds them."""
+
+    tile: Tile
+    parameters: int
+    rounding: Rounding = Rounding.NEAREST
+
+    @property
+    def sequencer_cycles(self) -> int:
+        """Cycles of the bus that the tile sequencer needs for a parameter, at least.
+
+        It writes a result per cycle after the one that brings them, those of FP8 beside the others.
+        """
+        scaled = self.tile.arrays > 1 and self.tile.formats.moments is StateFormat.FP8
+        written = SCALED_CYCLES if scaled else self.tile.arrays + 1
+        return max(written, RANDOM_CYCLES if self.rounding is Rounding.STOCHASTIC else 0)
 
 
 def compute_cycles(config: FmsConfig) -> list[int]:

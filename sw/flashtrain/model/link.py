@@ -279,7 +279,7 @@ class ModelLink(FunctionalLink):
             queues.port,
             entry,
             answer,
-            tile_cycles(self._config, *executor.tile_work),
+            tile_cycles(self._config, work) if (work := executor.tile_work) else 0,
             pinned,
             len(pages),
         )

@@ -12,7 +12,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.codec import SLICE_BYTES
 from flashtrain.spec.ecc import LANE_BYTES
 from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp
-from flashtrain.spec.update_time import compute_cycles
+from flashtrain.spec.update_time import TileWork, compute_cycles
 
 STAGES = Path(__file__).with_name("stages.toml")
 
@@ -142,15 +142,16 @@ def predicted_cycles(config: FmsConfig) -> NDArray[np.int32]:
     return predicted
 
 
-def tile_cycles(config: FmsConfig, parameters: int, arrays: int) -> int:
+def tile_cycles(config: FmsConfig, work: TileWork) -> int:
     """Cycles from the end of a tile's sense until all is written.
 
-    With a code the words in which the arrays begin are decoded first, and those in which they end are encoded
+    The update unit or the tile sequencer takes the most for a parameter (`TileWork.sequencer_cycles`). With a
+    code the words in which the arrays begin are decoded first, and those in which they end are encoded
     last (`flashtrain.rtl.die.update.tile_code`).
     """
-    unit_cycles = parameters * config.update_interval + DATA_SHEETS["tile"]
-    cycles = unit_cycles * config.update_divider
+    of_parameter = max(config.update_interval * config.update_divider, work.sequencer_cycles)
+    cycles = work.parameters * of_parameter + DATA_SHEETS["tile"] * config.update_divider
     if config.code is None:
         return cycles
     lanes = (config.code.last_bytes + config.code.parity_bytes) // LANE_BYTES + _LANES_OF_ONES
-    return cycles + arrays * (2 * lanes + 1)
+    return cycles + work.tile.arrays * (2 * lanes + 1)

@@ -19,6 +19,7 @@ from flashtrain.spec import FmsConfig, Port
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.streams import JOURNAL
 from flashtrain.spec.update import WORD_BYTES, CopyFormat, GradientFormat, Tile
+from flashtrain.spec.update_time import TileWork
 from flashtrain.training.sequence import StreamRole
 
 NON_VOLATILE = frozenset({StreamRole.INPUTS, StreamRole.TRAINED, StreamRole.STATE, JOURNAL})
@@ -94,7 +95,7 @@ class FlashCommands:
             tile = self.tile
             commands["blocks"] = commands["blocks"] // planes * tile.gradient_pages
             commands["last_page"], commands["copies"] = tile.gradient_pages - 1, tile.copy_pages
-            commands["compute"] = tile_cycles(self.config, tile.parameters, tile.arrays)
+            commands["compute"] = tile_cycles(self.config, TileWork(tile, tile.parameters))
             commands["source"] = SOURCE
         return commands
 

@@ -12,10 +12,13 @@ from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.state_format import PLAIN, Rounding
+from tests.rounded_state import has
 from tests.rtl.die.coded_tile import corrected, damage, damage_all, with_parity
 from tests.rtl.die.die_configs import config_named
 from tests.rtl.die.update_bench import (
     IDLE,
+    OF_STATE,
     READY,
     SOURCE,
     TARGET,
@@ -37,8 +40,14 @@ SWITCHING = 2  # cycles of the sequencer, from UPDATE to the array's start and f
 
 
 def any_step(rng: np.random.Generator) -> Step:
+    """Of an optimizer and formats that fit together."""
     code = random.choice(list(OptimizerCode))
-    return make_step(CONFIG, code, random.choice(list(GradientFormat)), random.choice(list(CopyFormat)), rng)
+    formats = random.choice([PLAIN, *(each for each in OF_STATE if has(code, each))])
+    if formats is PLAIN:
+        gradient, copy = random.choice(list(GradientFormat)), random.choice(list(CopyFormat))
+    else:
+        gradient, copy = GradientFormat.BF16, random.choice([CopyFormat.NONE, CopyFormat.BF16])
+    return make_step(CONFIG, code, gradient, copy, rng, formats, random.choice(list(Rounding)))
 
 
 @cocotb.test()
@@ -55,7 +64,7 @@ async def a_part_of_a_tile(dut):
     """What is of no parameter is corrected and encoded, too."""
     nand, rng = await begin(dut)
     step = any_step(rng)
-    step.parameters = random.randint(0, step.parameters)
+    step.parameters = step.tile.multiple * random.randint(0, step.parameters // step.tile.multiple)
     await run_step(nand, step, 2, lambda tile: damage_all(tile, CODE, [0, 1, CODE.strength]))
 
 
@@ -64,7 +73,7 @@ async def another_row(dut):
     """A tile goes to another row than it comes from."""
     nand, rng = await begin(dut)
     step = any_step(rng)
-    step.parameters = random.randint(1, step.parameters)
+    step.parameters = step.tile.multiple * random.randint(1, step.parameters // step.tile.multiple)
     await nand.program_tile(SOURCE, 0, step.new_tile(0))
     content = step.new_tile(1, number=0)
     await nand.program_tile(SOURCE, 1, content)
@@ -101,7 +110,7 @@ async def uncorrectable_words(dut):
     """
     nand, rng = await begin(dut)
     step = any_step(rng)
-    step.parameters = min(step.parameters, 40)
+    step.parameters = min(step.parameters, 2 * step.tile.multiple)
     tiles = GEOMETRY.pages
     lost: list[set[int]] = [set() for _ in range(tiles)]
 
@@ -172,9 +181,14 @@ def cycles_of_first_update(step: Step) -> int:
     """Cycles of a clean tile from `start` on, by the data sheets of sequencer, unit, decoder and encoder."""
     unit, divider = UpdateUnit(CONFIG.update_interval), CONFIG.update_divider
     n, arrays = step.parameters, step.tile.arrays
-    # Words are decoded one after the other from w, m and v on; the sequencer reads its first parameter.
+    # Words are decoded one after the other from where arrays begin, if they are in FP8 or not; the sequencer
+    # reads its first parameter.
+    first = [array * n for array in range(3)]
+    if CONFIG.fp8_state:
+        first.append(first[-1] + n // 4 * (arrays == 3))
+        first.append(first[-1] + ceil(n / 128))
     order: list[int] = []
-    for word in [array * n // ITEMS % COUNT for array in range(3)]:
+    for word in [word // ITEMS % COUNT for word in first]:
         if word not in order:
             order.append(word)
     clock = 0
@@ -187,8 +201,7 @@ def cycles_of_first_update(step: Step) -> int:
     clock += (clock - 1) % divider == 0
     taken = ceil(clock / divider)
     taken += (1 - taken) % unit.interval
-    first = taken * divider
-    last = first + (n - 1) * unit.interval * divider
+    last = taken * divider + (n - 1) * unit.interval * divider
     written = last + unit.latency[step.code] * divider + arrays + 1
     schedule = unit.schedule
     stages = max(schedule.squares[1] + schedule.timing.multiply_add, *unit.latency.values())

@@ -9,7 +9,7 @@ TINY = preset("tiny")
 CONFIGS = {
     "one": TINY,
     # An update unit that is faster than its tile sequencer, and waits for it.
-    "fast": replace(TINY, update_interval=2, update_divider=2, fp8_state=True),
+    "fast": replace(TINY, update_interval=1, update_divider=2, fp8_state=True),
     "two": replace(
         TINY,
         geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12, spare_blocks=2),
@@ -28,7 +28,7 @@ CONFIGS |= {
     "levels": replace(CONFIGS["two"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
     "coded_small": replace(CONFIGS["small"], code_strength=preset("small_ecc").code_strength),
 }
-CONFIGS |= {"keyed": replace(CONFIGS["coded"], randomizer=True)}
+CONFIGS |= {"keyed": replace(CONFIGS["coded"], randomizer=True, fp8_state=True)}
 BAD_BLOCK, BAD_PLANES = 3, 0b10
 """What fails in every bench: block 3 on plane 1."""
 

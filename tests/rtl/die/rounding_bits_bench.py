@@ -1,4 +1,4 @@
-"""Random bits of tiles, taken at any pace from every fifth cycle on, with tiles that are aborted."""
+"""Random bits of tiles, taken at any pace from every third cycle on, with tiles that are aborted."""
 
 import random
 
@@ -9,7 +9,7 @@ from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import start
 from flashtrain.spec.state_format import KEY_BITS, PLACE_BITS, random_bits
 
-FIRST, NEXT = 9, 5
+FIRST, NEXT = 7, 3
 """Cycles from `start`, or from a `take`, to the first cycle in which the next may follow."""
 
 

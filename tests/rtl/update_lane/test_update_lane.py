@@ -11,7 +11,7 @@ import pytest
 from flashtrain.host.state.state_stream import TileStep
 from flashtrain.host.state.tiling import TileLayout
 from flashtrain.numerics import copy_of, gradients_in, statistics, update
-from flashtrain.numerics.state_format import StepRounding, random_bits, random_halves, rounded
+from flashtrain.numerics.state_format import StepRounding, random_bits, random_halves
 from flashtrain.rtl.die.update_unit import UpdateUnit
 from flashtrain.rtl.export.systemverilog import lint
 from flashtrain.rtl.update_lane import UpdateLane
@@ -21,7 +21,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import PLACE_BITS, PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateStatistics
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Momentum
-from tests.rounded_state import NARROW, has
+from tests.rounded_state import NARROW, has, put_tile_arrays
 from tests.rtl.elaborated import elaborated
 
 TINY = replace(preset("tiny"), fp8_state=True)
@@ -142,12 +142,8 @@ class Step:
         is_random = self.rounding.rounding is Rounding.STOCHASTIC
         arrays = (new.w, new.m, new.v)[: self.tile.arrays]
         halves = [random_halves(bits, number) if is_random else None for number in range(len(arrays))]
-        stored = [
-            rounded(self.tile.formats.of(number), array, chance, number)
-            for number, (array, chance) in enumerate(zip(arrays, halves, strict=True))
-        ]
-        expected = layout.state_pages(stored)[0, :, 0].reshape(-1)
-        expected[used:] = 0xA5
+        expected = words.copy()
+        stored = put_tile_arrays(self.tile, expected, arrays, halves)
         assert np.array_equal(updated.tile, expected)
         copies = copy_of(stored[0], self.tile.copy_format)
         if copies is None:

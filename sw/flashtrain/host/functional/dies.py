@@ -13,6 +13,7 @@ from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.state_format import PLACE_LOW, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
+from flashtrain.spec.update_time import TileWork
 
 Bytes = NDArray[np.uint8]
 
@@ -22,8 +23,7 @@ _WORD = (1 << 32) - 1
 class _Step(NamedTuple):
     """The step that a valid header describes."""
 
-    tile: Tile
-    parameters: int
+    work: TileWork
     compute: TileStep
 
     @classmethod
@@ -49,7 +49,7 @@ class _Step(NamedTuple):
         compute = TileStep(
             constants, tile, parameters, rounding, h.first_zone.get(entry), h.first_page.get(entry)
         )
-        return cls(tile, parameters, compute)
+        return cls(TileWork(tile, parameters, rounding.rounding), compute)
 
 
 class Dies:
@@ -74,10 +74,10 @@ class Dies:
         self._statistics = np.zeros(self._count, STATISTICS)
 
     @property
-    def work(self) -> tuple[int, int]:
-        """Parameters of a tile and words of state of each, by the first die's header; 0, 0 without one."""
+    def work(self) -> TileWork | None:
+        """A tile's, by the first die's header; None without one."""
         step = self._steps[self._step_of[0]]
-        return (0, 0) if step is None else (step.parameters, step.tile.arrays)
+        return None if step is None else step.work
 
     def statistics(self) -> Bytes:
         """A page of statistics from each die, uint8[dies, page]."""
@@ -113,6 +113,6 @@ class Dies:
         tiles["place"] = place >> PLACE_LOW
         tiles["state"], tiles["gradient"] = (each.offsets for each in pages)
         for number, step in enumerate(self._steps):
-            if step is not None and step.tile.gradient_pages <= gradients.shape[1]:
+            if step is not None and step.work.tile.gradient_pages <= gradients.shape[1]:
                 own = tiles[self._step_of[tiles["die"]] == number]
                 step.compute.run(own, *pages, copy_pages, self._statistics)

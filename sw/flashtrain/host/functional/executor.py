@@ -13,6 +13,7 @@ from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import RETIRED, GenerationAction, ReportFilter
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import Codec
+from flashtrain.spec.update_time import TileWork
 
 from .checks import Checker
 from .content import StreamContent
@@ -86,8 +87,8 @@ class Executor:
         return nsid in self._contents and self._contents[nsid].pinned
 
     @property
-    def tile_work(self) -> tuple[int, int]:
-        """Parameters of a tile and words of state of each; 0, 0 before SET_CONSTANTS."""
+    def tile_work(self) -> TileWork | None:
+        """A tile's; None before SET_CONSTANTS."""
         return self._dies.work
 
     def zones(self, nsid: int) -> tuple[Zone, ...]:

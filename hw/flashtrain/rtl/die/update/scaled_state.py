@@ -17,6 +17,9 @@ from flashtrain.spec.state_format import (
 _NAN, _INFINITY = 0x7FC00000, 0x7F800000
 _FIELD = signed(11)
 """Of sums of exponents."""
+_KEPT_BITS = 21
+_OUT_BITS = 8
+_STEP_BITS = 5
 
 
 class LoadScaled(wiring.Component):
@@ -74,57 +77,83 @@ class LoadScaled(wiring.Component):
 class StoreScaled(wiring.Component):
     """A binary32 result in FP8, for a scale with which it does not overflow.
 
-    Latency: none. Cost: a shifter of 25 bits and an adder.
+    Stages: the distance of the exponents; a shifter of 29 bits; an adder of 21, which rounds; the code.
+
+    Latency: `latency` cycles with `enable`. Throughput: one per cycle.
 
     Members
     -------
-    rounding : In(Rounding)
+    enable : In(1)
+    rounding : In(Rounding)   stable
     variance : In(1)   the number is of v and not of m
     random : In(16)    of this number
     a : In(32), scale : In(8)
     code : Out(8)
     """
 
+    latency = 4
+
     def __init__(self):
         super().__init__({
-            "rounding": In(Rounding), "variance": In(1), "random": In(RANDOM_BITS), "a": In(32),
-            "scale": In(8), "code": Out(8),
+            "enable": In(1), "rounding": In(Rounding), "variance": In(1), "random": In(RANDOM_BITS),
+            "a": In(32), "scale": In(8), "code": Out(8),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        variance, field, sign = self.variance, self.a[23:31], self.a[31]
-        wide = Cat(self.a[:23], field.any())
-        own, exponent, below = Signal(_FIELD), Signal(_FIELD), Signal(_FIELD)
-        m.d.comb += [
-            own.eq(Mux(field == 0, 1, field) + Mux(variance, E5M2.bias, E4M3.bias) - self.scale),
-            exponent.eq(Mux(own < 1, 1, own)),
-            below.eq(exponent - own),
-        ]
-        # 4 bits of units, 17 behind the point; what is shifted out counts when ties are found.
-        shifted, kept, out = Signal(50), Signal(21), Signal(29)
-        by = Signal(5)
-        m.d.comb += [
-            by.eq(Mux(below > 25, 25, below)),
-            shifted.eq(Cat(Const(0, 25), Mux(variance, wide, wide << 1)) >> by),
-            Cat(out, kept).eq(shifted),
-        ]
-        nearest, chance, units = Signal(5), Signal(21), Signal(5)
-        m.d.comb += [
-            nearest.eq(kept[17:] + (kept[16] & (kept[:16].any() | out.any() | kept[17]))),
-            chance.eq(((kept + 1) >> 1) + self.random),
-            units.eq(Mux(self.rounding == Rounding.STOCHASTIC, chance[RANDOM_BITS:], nearest)),
-        ]
+
+        def stage(number: int, **values: Value) -> list[Signal]:
+            """Registers of the values."""
+            registers = []
+            for name, value in values.items():
+                registers.append(Signal(len(value), name=f"{name}_{number}", reset_less=True))
+                with m.If(self.enable):
+                    m.d.sync += registers[-1].eq(value)
+            return registers
+
+        # `lowest` is the exponent of the smallest numbers: their codes count units.
+        lowest = (self.scale + 1 - Mux(self.variance, E5M2.bias, E4M3.bias))[:8]
+        a, random, variance, lowest = stage(
+            1, a=self.a, random=self.random, variance=self.variance, lowest=lowest
+        )
+
+        field = Cat(a[23] | ~a[23:31].any(), a[24:31])  # that of a subnormal number is 1
+        above, below = Signal(9), Signal(9)
+        m.d.comb += [above.eq(field - lowest), below.eq(lowest - field)]
+        small = above[8]
+        by = Mux(small, below[:_STEP_BITS] | below[_STEP_BITS:8].any().replicate(_STEP_BITS), 0)
+        wide = Cat(a[:23], a[23:31].any())
+        largest, nan = a[23:31].all(), a[:23].any()
+        wide, random, steps, by, special, sign, variance, least = stage(
+            2, wide=Mux(variance, wide, wide << 1), random=random, steps=Mux(small, 0, above[:_STEP_BITS]),
+            by=by, special=Cat(largest, variance & ~nan), sign=a[31], variance=variance,
+            least=variance & a[:31].any(),
+        )  # fmt: skip
+
+        # 4 bits of units and 17 behind the point; what is shifted out counts where ties are possible, up to
+        # a shift by 4.
+        shifted = Cat(Const(0, _OUT_BITS + _KEPT_BITS - len(wide)), wide) >> by
+        shifted, random, steps, special, sign, variance, least = stage(
+            3, shifted=shifted, random=random, steps=steps, special=special, sign=sign, variance=variance,
+            least=least,
+        )  # fmt: skip
+
+        # Added behind the point: half a unit less one, and one more to be even or past a tie; or random bits,
+        # half a unit of theirs ahead.
+        out, kept = shifted[:_OUT_BITS], shifted[_OUT_BITS:]
+        up = kept[RANDOM_BITS + 1] | out.any()
+        nearest = Cat((~up).replicate(RANDOM_BITS), up)
+        chance = Mux(self.rounding == Rounding.STOCHASTIC, Cat(Const(1, 1), random), nearest)
+        units = (kept + chance)[RANDOM_BITS + 1 :]
+        units, steps, special, sign, variance, least = stage(
+            4, units=units, steps=steps, special=special, sign=sign, variance=variance, least=least
+        )
         lower, magnitude = Signal(7), Signal(7)
         m.d.comb += [
-            lower.eq(
-                Mux(variance, (exponent - 1) << E5M2.mantissa_bits, (exponent - 1) << E4M3.mantissa_bits)
-                + units
-            ),
-            magnitude.eq(Mux(variance & ~lower.any() & self.a[:31].any(), 1, lower)),
+            lower.eq(Mux(variance, steps << E5M2.mantissa_bits, steps << E4M3.mantissa_bits) + units),
+            magnitude.eq(lower | (least & ~lower.any())),
             self.code.eq(Cat(magnitude, sign)),
         ]
-        with m.If(field == 255):
-            infinite = Cat(Const(E5M2.infinity, 7), sign)
-            m.d.comb += self.code.eq(Mux(variance & ~self.a[:23].any(), infinite, SCALED_NAN))
+        with m.If(special[0]):
+            m.d.comb += self.code.eq(Mux(special[1], Cat(Const(E5M2.infinity, 7), sign), SCALED_NAN))
         return m

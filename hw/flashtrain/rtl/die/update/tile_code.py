@@ -11,7 +11,7 @@ from flashtrain.spec.update import WORD_BYTES
 from .code_lanes import CodeLanes, TileCodeWords
 from .tile_decoder import TileDecoder
 from .tile_encoder import TileEncoder
-from .tile_words import TileWords
+from .tile_words import TileWords, tile_regions
 
 
 class TileCode(wiring.Component):
@@ -34,7 +34,7 @@ class TileCode(wiring.Component):
     start : In(1)            begins a tile; `busy` is high from the next cycle until all parity is written
     abort : In(1)            ends at once
     busy : Out(1)
-    first : In               the first word of w, m, v
+    first : In               the first word of each array, see `tile_regions`
     sequencing : In(1)       the tile sequencer is busy: from the cycle after `start` on
     sequencer : In(TileWords)   its accesses to the tile
     index : In               the word of its array that it writes
@@ -47,7 +47,7 @@ class TileCode(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         word = range(config.geometry.page_set_bytes // WORD_BYTES + 1)
-        first = data.ArrayLayout(bits_for(word.stop - 1), 3)
+        first = data.ArrayLayout(bits_for(word.stop - 1), tile_regions(config))
         super().__init__({
             "start": In(1),
             "abort": In(1),

@@ -13,8 +13,8 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.update import WORD_BYTES
 
 from .code_lanes import CodeLanes, CodeWordScan, TileCodeWords
+from .tile_words import tile_regions
 
-_ARRAYS = 3
 _IN_FLIGHT = 4
 _GROUP = 8
 """Bits that the search checks per cycle: a byte."""
@@ -26,8 +26,8 @@ class TileDecoder(wiring.Component):
         cache registers ──▶ syndromes ──▶ corrector ──▶ verdicts
                         ◀─── read, change, write ──┘
 
-    Words are decoded in the order in which the tile sequencer needs them. The arrays w, m and v have a place
-    each, from which words are taken in turns, upwards and around.
+    Words are decoded in the order in which the tile sequencer needs them. Each array has a place, from which
+    words are taken in turns, upwards and around.
 
     Throughput: a lane per cycle while fewer than four words wait for their verdict; 133 cycles for a word of
     1 KiB at strength 13. The corrector's time for a word with errors is in docs/ecc.md; each byte with errors
@@ -37,7 +37,7 @@ class TileDecoder(wiring.Component):
     Members
     -------
     start : In(1)        a tile is in the cache registers from the next cycle on
-    first : In           the first word of w, m, v
+    first : In           the first word of each array, see `tile_regions`
     busy : Out(1)        from the next cycle on
     finished : Out(1)    in the last cycle of `busy`
     clean : Out(count)   words that are decoded and, if necessary, corrected, a bit each
@@ -48,9 +48,11 @@ class TileDecoder(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         self.words = TileCodeWords(config)
+        self._arrays = tile_regions(config)
+        word_bits = bits_for(config.geometry.page_set_bytes // WORD_BYTES)
         super().__init__({
             "start": In(1),
-            "first": In(data.ArrayLayout(bits_for(config.geometry.page_set_bytes // WORD_BYTES), _ARRAYS)),
+            "first": In(data.ArrayLayout(word_bits, self._arrays)),
             "busy": Out(1),
             "finished": Out(1),
             "clean": Out(self.words.count),
@@ -95,8 +97,8 @@ class TileDecoder(wiring.Component):
         """The next word to be read."""
         words = self.words
         started = Signal(words.count)
-        places = Signal(data.ArrayLayout(unsigned(words.number), _ARRAYS))
-        turn = Signal(range(_ARRAYS))
+        places = Signal(data.ArrayLayout(unsigned(words.number), self._arrays))
+        turn = Signal(range(self._arrays))
         next_word, known, takes = Signal(words.number), Signal(), Signal()
         m.d.comb += [
             next_word.eq(places[turn]),
@@ -112,10 +114,10 @@ class TileDecoder(wiring.Component):
                 started.bit_select(next_word, 1).eq(1),
             ]
         with m.If(takes | self.busy & known & ~started.all()):
-            m.d.sync += [turn.eq(Mux(turn == _ARRAYS - 1, 0, turn + 1)), places[turn].eq(next_word + 1)]
+            m.d.sync += [turn.eq(Mux(turn == self._arrays - 1, 0, turn + 1)), places[turn].eq(next_word + 1)]
         with m.If(self.start):
             m.d.sync += [started.eq(0), turn.eq(0)]
-            m.d.sync += [places[array].eq(self.first[array] // words.items) for array in range(_ARRAYS)]
+            m.d.sync += [places[array].eq(self.first[array] // words.items) for array in range(self._arrays)]
 
     def _correct(self, m: Module, corrections, number):
         """Correct a lane. Returns whether the correction is in the padding: its word is uncorrectable."""

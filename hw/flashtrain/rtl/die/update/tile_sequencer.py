@@ -12,11 +12,7 @@ from flashtrain.spec.update import WORD_BYTES
 from .narrow_state import NarrowState
 from .scaled_groups import ScaledGroups
 from .scaled_state import LoadScaled
-from .tile_words import GradientWords, TileWords, most_parameters
-
-_ARRAYS = 3
-_SCALES = 2
-"""Arrays of scales: those of m and of v, behind the others."""
+from .tile_words import ARRAYS, SCALES, GradientWords, TileWords, most_parameters, tile_regions
 
 
 class State(enum.Enum):
@@ -44,8 +40,10 @@ class TileSequencer(wiring.Component):
     The unit's inputs are stable at that edge of the bus clock and the next one. Its outputs are sampled at
     the last edge of the bus clock before its own clock rises again.
 
-    Throughput: a parameter each time the update unit takes one, at most every `arrays` + 1 cycles, while the
-    array moves no pages; every 5 cycles at most with random bits. Latency: the unit's, and some ten cycles.
+    Throughput: a parameter each time the update unit takes one. It is read in a cycle for each of its words
+    that the parameter before does not have, and one more; 2 at least. Its results are written in `arrays` + 1
+    cycles, or in 3 with moments in FP8. Random bits come every 3 cycles. Latency: the unit's, and some ten
+    cycles.
 
     Members
     -------
@@ -73,12 +71,12 @@ class TileSequencer(wiring.Component):
         self.config = config
         self._count = range(most_parameters(config) + 1)
         self._word = range(config.geometry.page_set_bytes // WORD_BYTES + 1)
-        self._regions = _ARRAYS + (_SCALES if config.fp8_state else 0)
+        self._regions = tile_regions(config)
         super().__init__({
             "start": In(1),
             "parameters": In(self._count),
             "arrays": In(2),
-            "narrow": In(_ARRAYS),
+            "narrow": In(ARRAYS),
             **({"scaled": In(1)} if config.fp8_state else {}),
             "first": In(data.ArrayLayout(bits_for(self._word.stop - 1), self._regions)),
             "rounding": In(Rounding),
@@ -162,14 +160,21 @@ class TileSequencer(wiring.Component):
         offers = Signal()  # that parameter
         taken = Signal()
         reading, here, granted, last = Signal(), Signal(), Signal(), Signal()
+        others = Signal(ARRAYS)  # arrays from which this parameter still needs a word, after that one
         begins = Signal.like(array)  # the array that is read first for this parameter
         m.d.comb += [
             offers.eq(whole & ~rises & (~self.valid | taken)),
             # The first word of the next parameter comes a cycle later: that one has been offered by then.
             reading.eq((state == State.READING) & ((array != begins) | offers | ~(whole | last_arriving))),
-            here.eq(self._here(array, index)),  # in the word that was read for the parameter before
+            here.eq(self._here(array, index)),
+            others.eq(
+                Cat(
+                    (array < number) & (number < self.arrays) & ~self._here(number, index)
+                    for number in range(ARRAYS)
+                )
+            ),
             granted.eq(reading & (here | tile.read_ready)),
-            last.eq(granted & (array + 1 == self.arrays)),
+            last.eq(granted & ~others.any() & (array < ARRAYS)),
             tile.read.eq(reading & ~here),
             tile.read_index.eq(self._first(array) + self._word_of(array, index)),
             gradients.wide.eq(self.wide),
@@ -177,11 +182,11 @@ class TileSequencer(wiring.Component):
             gradients.read_index.eq(index),
         ]
         scales = [Signal(32, name=f"kept_scales_of_{name}", reset_less=True) for name in "mv"]
-        for kept_scales, bit in zip(scales, arriving[_ARRAYS:], strict=False):
+        for kept_scales, bit in zip(scales, arriving[ARRAYS:], strict=False):
             with m.If(bit):
                 m.d.sync += kept_scales.eq(tile.operand)
         operands = self.w, self.m, self.v
-        for operand, bit, narrow in zip(operands, arriving[:_ARRAYS], self.narrow, strict=True):
+        for operand, bit, narrow in zip(operands, arriving[:ARRAYS], self.narrow, strict=True):
             kept = Signal(32, name=f"kept_{operand.name}", reset_less=True)
             half = Cat(Const(0, 16), kept.word_select(odd, 16))
             with m.If(bit):
@@ -211,7 +216,7 @@ class TileSequencer(wiring.Component):
             taken.eq(rises & self.valid & self.ready),
         ]
         with m.If(granted):
-            m.d.sync += array.eq(Mux(last, 0, array + 1))
+            m.d.sync += array.eq(Mux(others[1], 1, Mux(others[2], 2, 0)))
         with m.If(last):
             m.d.sync += [odd.eq(index[0]), index.eq(index + 1)]
             with m.If(index + 1 == self.parameters):
@@ -219,13 +224,13 @@ class TileSequencer(wiring.Component):
         if self.config.fp8_state:
             of_word = index[: exact_log2(SCALE_GROUP * WORD_BYTES)]
             with m.If(self.scaled & (of_word == 0)):
-                m.d.comb += begins.eq(_ARRAYS)
-            with m.If(granted & (array >= _ARRAYS)):
-                m.d.sync += array.eq(Mux((array == _ARRAYS) & (self.arrays == _ARRAYS), _ARRAYS + 1, 0))
+                m.d.comb += begins.eq(ARRAYS)
+            with m.If(granted & (array >= ARRAYS)):
+                m.d.sync += array.eq(Mux((array == ARRAYS) & (self.arrays == ARRAYS), ARRAYS + 1, 0))
             with m.If(last):
                 m.d.sync += [quarter.eq(index[:2]), group.eq(index[exact_log2(SCALE_GROUP) :][:2])]
                 with m.If(self.scaled & of_word.all()):
-                    m.d.sync += array.eq(_ARRAYS)
+                    m.d.sync += array.eq(ARRAYS)
         with m.If(last_arriving):
             m.d.sync += whole.eq(1)
         with m.Elif(offers):
@@ -241,14 +246,14 @@ class TileSequencer(wiring.Component):
             ]
         if self.config.fp8_state:
             with m.If(self.start & self.scaled):
-                m.d.sync += array.eq(_ARRAYS)
+                m.d.sync += array.eq(ARRAYS)
 
     def _narrow(self, array):
         return self.narrow.bit_select(array, 1)
 
     def _scaled(self, array):
         """Whether an array of numbers, and not of scales, is in FP8."""
-        return self.scaled & (array != 0) & (array < _ARRAYS) if self.config.fp8_state else Const(0, 1)
+        return self.scaled & (array != 0) & (array < ARRAYS) if self.config.fp8_state else Const(0, 1)
 
     def _here(self, array, index):
         """Whether the number of a parameter lies in the word of the one before."""
@@ -262,7 +267,7 @@ class TileSequencer(wiring.Component):
         word = Mux(self._narrow(array), index >> 1, index)
         if self.config.fp8_state:
             word = Mux(self._scaled(array), index >> 2, word)
-            word = Mux(array >= _ARRAYS, index >> exact_log2(SCALE_GROUP * WORD_BYTES), word)
+            word = Mux(array >= ARRAYS, index >> exact_log2(SCALE_GROUP * WORD_BYTES), word)
         return word
 
     def _write(self, m, index, rises):
@@ -272,16 +277,16 @@ class TileSequencer(wiring.Component):
         results = [Signal(32, name=f"result_{name}", reset_less=True) for name in "wmv"]
         lower = [Signal(16, name=f"lower_{name}", reset_less=True) for name in "wmv"]
         copy = Signal(16, reset_less=True)
-        left = Signal(_ARRAYS)  # a bit for each of the results that are not written yet
+        left = Signal(ARRAYS)  # a bit for each of the results that are not written yet
         copy_left = Signal()
-        array, narrow, waits = Signal(range(_ARRAYS)), Signal(), Signal()
-        scaled, taken, writes = Signal(), Signal(), Signal()
+        plain, writes = Signal(ARRAYS), Signal()  # those that are not scaled; a word of them is written
+        array, narrow, waits = Signal(range(ARRAYS)), Signal(), Signal()
         upper = Signal(32)  # the word of a pair
-        for number in reversed(range(_ARRAYS)):
-            with m.If(left[number]):
+        for number in reversed(range(ARRAYS)):
+            with m.If(plain[number]):
                 m.d.comb += array.eq(number)
         with m.Switch(array):
-            for number in range(_ARRAYS):
+            for number in range(ARRAYS):
                 with m.Case(number):
                     m.d.comb += [
                         narrowed.a.eq(results[number]),
@@ -294,7 +299,8 @@ class TileSequencer(wiring.Component):
             narrowed.rounding.eq(self.rounding),
             self.take.eq(rises & self.done & (self.rounding == Rounding.STOCHASTIC)),
             self.index.eq(self._word_of(array, index)),
-            writes.eq(left.any() & ~waits & ~scaled),
+            plain.eq(left),
+            writes.eq(plain.any() & ~waits),
             tile.write.eq(writes),
             tile.write_index.eq(self._first(array) + self.index),
             tile.result.eq(Mux(narrow, upper, narrowed.a)),
@@ -303,13 +309,12 @@ class TileSequencer(wiring.Component):
             gradients.write_index.eq(index),
             gradients.copy.eq(copy),
         ]
-        drained = self._group(m, array, left.any(), narrowed, taken, writes) if self.config.fp8_state else 1
-        m.d.comb += scaled.eq(self._scaled(array))
-        with m.If(left.any() & Mux(scaled, taken, waits | tile.write_ready)):
+        drained = self._group(m, results, left, plain, writes) if self.config.fp8_state else 1
+        with m.If(plain.any() & (waits | tile.write_ready)):
             m.d.sync += left.bit_select(array, 1).eq(0)
             with m.If(narrow):
                 with m.Switch(array):
-                    for number in range(_ARRAYS):
+                    for number in range(ARRAYS):
                         with m.Case(number):
                             m.d.sync += lower[number].eq(narrowed.result)
                 with m.If(array == 0):
@@ -334,28 +339,37 @@ class TileSequencer(wiring.Component):
             m.d.sync += [left.eq(0), copy_left.eq(0)]
         return ~left.any() & ~copy_left, drained
 
-    def _group(self, m, array, left, result, taken, writes):
-        """The results of scaled arrays, whose words are written when there are no others; whether all are."""
-        tile = self.tile
+    def _group(self, m, results, left, plain, writes):
+        """Results of scaled arrays, beside those of the others.
+
+        Their words are written when there are no others. Returns whether all are.
+        """
+        tile, scaled = self.tile, Signal(ARRAYS)
         m.submodules.groups = groups = ScaledGroups(self.config)
         m.d.comb += [
+            scaled.eq(Cat(0, self.scaled.replicate(2)) & left),
+            plain.eq(left & ~scaled),
             groups.start.eq(self.start),
             groups.abort.eq(self.abort),
-            groups.both.eq(self.arrays == _ARRAYS),
+            groups.both.eq(self.arrays == ARRAYS),
             groups.groups.eq(self.parameters >> exact_log2(SCALE_GROUP)),
             groups.rounding.eq(self.rounding),
-            groups.put.eq(left & self._scaled(array)),
-            groups.variance.eq(array == _ARRAYS - 1),
-            groups.value.eq(result.a),
-            groups.random.eq(result.random),
-            taken.eq(groups.ready),
-            *(groups.first[number].eq(self.first[1 + number]) for number in range(2 * _SCALES)),
-            groups.write_ready.eq(tile.write_ready & ~writes),
+            groups.put.eq(scaled.any()),
+            groups.variance.eq(~scaled[1]),
+            groups.value.eq(Mux(scaled[1], results[1], results[2])),
+            groups.random.eq(
+                Mux(scaled[1], *(self.random.word_select(number, RANDOM_BITS) for number in (1, 2)))
+            ),
+            *(groups.first[number].eq(self.first[1 + number]) for number in range(2 * SCALES)),
         ]
-        with m.If(groups.write & ~writes):
+        with m.If(scaled.any() & groups.ready):
+            m.d.sync += left.bit_select(Mux(scaled[1], 1, 2), 1).eq(0)
+        with m.If(~writes):
             m.d.comb += [
-                tile.write.eq(1),
+                tile.write.eq(groups.write),
                 tile.write_index.eq(groups.write_index),
                 tile.result.eq(groups.result),
+                self.index.eq(groups.index),
+                groups.write_ready.eq(tile.write_ready),
             ]
         return ~groups.busy

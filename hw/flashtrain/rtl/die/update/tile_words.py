@@ -7,10 +7,19 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.state_format import StateFormat
 from flashtrain.spec.update import WORD_BYTES
 
+ARRAYS = 3
+SCALES = 2
+"""Arrays of scales: those of m and of v."""
+
 
 def most_parameters(config: FmsConfig) -> int:
     """The most parameters of a tile: weights alone, in 16 bits."""
     return config.geometry.page_set_bytes // StateFormat.BF16.bytes
+
+
+def tile_regions(config: FmsConfig) -> int:
+    """Arrays of a tile: w, m, v, and with `fp8_state` the scales of m and those of v."""
+    return ARRAYS + (SCALES if config.fp8_state else 0)
 
 
 class TileWords(wiring.Signature):

@@ -22,7 +22,6 @@ from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES, lane_number
 from flashtrain.rtl.die.update_unit import UpdateUnit
 from flashtrain.rtl.lib.forward import follow
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
 from flashtrain.spec.state_format import SCALE_GROUP, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import WORD_BYTES, Tile
@@ -72,8 +71,6 @@ class Updater(wiring.Component):
     """
 
     def __init__(self, config: FmsConfig):
-        require(not (config.fp8_state and config.code), "config.fp8_state", config.fp8_state,
-                "false with a code: the RTL corrects no words of scales")  # fmt: skip
         self.config = config
         super().__init__({
             "start": In(1),

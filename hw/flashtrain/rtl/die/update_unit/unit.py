@@ -34,6 +34,7 @@ from .statistics import GradientCounts, PartialSums
 from .tasks import ConstantWord, Fixed, Kind, most_tasks
 
 _OPERAND_REGISTER = 1
+_MULTIPLY_ADD_STAGES = 13
 
 
 class UpdateUnit(wiring.Component):
@@ -81,6 +82,7 @@ class UpdateUnit(wiring.Component):
     interval : int   cycles per parameter
     multiply_add_stages, multiply_stages, add_stages, divide_stages, widen_stages, narrow_stages : int
         Depths of the float units; by default for the highest clock in an FPGA. Less is smaller and slower.
+        A multiply-add has 6 at an interval of 1, since a sum of squares is back before its next turn.
     digits_per_cycle : int
         Of a quotient or root. There are as many recurrences as the interval asks for.
 
@@ -93,7 +95,7 @@ class UpdateUnit(wiring.Component):
     def __init__(
         self,
         interval: int = 5,
-        multiply_add_stages: int = 13,
+        multiply_add_stages: int | None = None,
         multiply_stages: int = 10,
         add_stages: int = 11,
         divide_stages: int = 8,
@@ -102,7 +104,9 @@ class UpdateUnit(wiring.Component):
         narrow_stages: int = 5,
     ):
         self.interval = interval
-        self.multiply_add_stages = multiply_add_stages
+        # A partial sum comes back before its next turn.
+        most = PARTIAL_SUMS * interval - 1 - _OPERAND_REGISTER
+        self.multiply_add_stages = multiply_add_stages or min(_MULTIPLY_ADD_STAGES, most)
         self.multiply_stages = multiply_stages
         self.add_stages = add_stages
         self.divide_stages = divide_stages
@@ -296,8 +300,8 @@ class UpdateUnit(wiring.Component):
         uses: tuple[list[tuple[OptimizerCode, int]], ...] = ([], [])
         for program, task in self.schedule.tasks(name):
             uses[task.subtract].append((program.code, program.slots[task].phase))
-        if not uses[True]:
-            return Const(0)
+        if not all(uses):
+            return Const(bool(uses[True]))
         m.submodules[f"{_name(name)}_subtract"] = choice = OperandChoice(1, uses, self.interval)
         m.d.comb += [*self._timed(choice), choice.values[0].eq(0), choice.values[1].eq(1)]
         return choice.chosen
