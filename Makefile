@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: run test versions mutate bench linux linux-pcie verilog synth docs lint format help
+.PHONY: run test versions mutate bench linux linux-pcie verilog synth board docs lint format help
 .DEFAULT_GOAL := help
 
 run: .venv/run.stamp ## train a network whose tensors live in the simulated flash
@@ -22,6 +22,9 @@ verilog: .venv/run.stamp ## write SystemVerilog, a simulation, file lists and co
 
 synth: .venv/synth.stamp ## area, clock and depth of controllers and channel engines in an FPGA
 	$(BIN)/flashtrain area controller
+
+board: .venv/synth.stamp ## the bitstream of a ULX3S with a NAND chip: placed, routed, packed; fails above its clock
+	$(BIN)/python -m flashtrain.sim.board.bitstream build/board
 
 # A test run starts some thousand Pythons. Where bytecode is not to be written, each compiles its modules anew.
 test: export PYTHONDONTWRITEBYTECODE =

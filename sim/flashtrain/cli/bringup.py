@@ -21,7 +21,7 @@ MEMORY_BYTES = 1 << 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration(parser)
-    add_link(parser)
+    add_link(parser, boards=True)
     parser.add_argument(
         "--fastest", type=int, choices=range(len(SDR_MODES)), default=len(SDR_MODES) - 1, metavar="MODE",
         help="set no faster SDR timing mode: 0 to 5 (default: 5)",
@@ -93,6 +93,7 @@ COMMAND = Command(
     examples="""\
   flashtrain bringup --config board.toml            every chip: identity, parameter page, timing mode
   flashtrain bringup --config board.toml --fastest 2
+  flashtrain bringup --config board.toml --link serial:/dev/ttyUSB0   the chips of a board
   flashtrain bringup --config board.toml --json
   flashtrain bringup --config board.toml --probe probed.toml   the configuration of the chips that are there
 

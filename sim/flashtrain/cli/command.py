@@ -7,9 +7,10 @@ from pathlib import Path
 from shlex import quote
 
 from flashtrain.spec import PRESETS, FmsConfig, load_config, preset
+from flashtrain.spec.boards import ULX3S
 
 from .console import Console
-from .links import LINKS
+from .links import LINKS, SERIAL
 from .outputs import output_folder
 
 MOST_COUNT = 10**9
@@ -56,7 +57,7 @@ def add_config_file(parser: argparse._ActionsContainer) -> None:
 
 
 def configuration(options: argparse.Namespace) -> FmsConfig:
-    """The configuration of `--config` or `--preset`, or of the image that is there.
+    """The configuration of `--config` or `--preset`, or that of the image or of the board that is there.
 
     :class:`ConfigError` names the file and the key.
     """
@@ -64,6 +65,8 @@ def configuration(options: argparse.Namespace) -> FmsConfig:
         return load_config(options.config)
     image: Path | None = getattr(options, "image", None)
     of_image = None
+    if options.preset is None and getattr(options, "link", "").startswith(SERIAL):
+        return ULX3S.config
     if options.preset is None and image is not None:
         # Late: NumPy takes a moment to import.
         from flashtrain.host.image import image_configuration
@@ -81,11 +84,34 @@ def configuration_option(options: argparse.Namespace) -> str:
     )
 
 
-def add_link(parser: argparse.ArgumentParser, default: str = "rtl") -> None:
-    kinds = "; ".join(f"{kind.name}: {kind.summary}" for kind in LINKS.values())
+def add_link(parser: argparse.ArgumentParser, default: str = "rtl", *, boards: bool = False) -> None:
+    """`--link`. boards: it may be a board behind a serial line."""
+    kinds = [f"{kind.name}: {kind.summary}" for kind in LINKS.values()]
+    if boards:
+        kinds.append(f"{SERIAL}PATH: a board behind this terminal (docs/board.md)")
+    text = f"{'; '.join(kinds)} (default: {default})"
+    if boards:
+        parser.add_argument("--link", type=_link, default=default, metavar="NAME", help=text)
+    else:
+        parser.add_argument("--link", choices=list(LINKS), default=default, metavar="NAME", help=text)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--link", choices=list(LINKS), default=default, metavar="NAME", help=f"{kinds} (default: {default})"
-    )
+        "--format", action="store_true",
+        help="erase the flash of a board first; without it the content of earlier runs is recovered",
+    )  # fmt: skip
+
+
+def _link(text: str) -> str:
+    """The name of a Link, for `argparse`."""
+    try:
+        return LINKS[text].name
+    except KeyError:
+        known = ", ".join(LINKS)
+        raise argparse.ArgumentTypeError(
+            f"invalid choice: {text!r} (choose from {known}, or {SERIAL}PATH)"
+        ) from None
 
 
 def add_update(parser: argparse.ArgumentParser) -> None:

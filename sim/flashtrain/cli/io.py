@@ -37,8 +37,9 @@ from flashtrain.ssd import SsdConfig
 from flashtrain.ssd.config import DRIVES_OF_DEVICE, least_over_provisioning
 from flashtrain.ssd.fit import drive_named
 
-from .command import Command, add_configuration, add_json, add_link, configuration
+from .command import Command, add_configuration, add_format, add_json, add_link, configuration
 from .console import Console, table
+from .device import board_device, check_format
 from .image import add_image, require_new_image
 from .links import LINKS, announced
 from .outputs import output_folder
@@ -85,7 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_trace(parser)
     add_configuration(parser)
-    add_link(parser)
+    add_link(parser, boards=True)
+    add_format(parser)
     add_image(parser)
     add_json(parser)
 
@@ -126,10 +128,11 @@ class _FlashBench:
     def __init__(self, options: argparse.Namespace, console: Console) -> None:
         self.config: FmsConfig = configuration(options)
         self._kind = LINKS[options.link]
-        self.name, self.timed = f"link {self._kind.name}", self._kind.timed
+        self.name, self.timed = f"link {self._kind.name}", self._kind.timed or self._kind.kept
         self.document = {"configuration": self.config.name, "link": self._kind.name}
         self.trace = RunTrace(trace_request(options, self._kind))
         self._image: Path | None = options.image
+        self._options = options
         self._console = console
 
     def accepted(self, jobs: Sequence[Job]) -> list[Job]:
@@ -137,6 +140,11 @@ class _FlashBench:
 
     @contextmanager
     def opened(self, jobs: Sequence[Job]) -> Iterator[Drive]:
+        if self._kind.kept:
+            with board_device(self._kind, self.config, NODE, self._options) as device:
+                yield FlashDrive(device, self.timed)
+            return
+        check_format(self._options)
         factory = self.trace.around(announced(self._kind, self._console.step))
         memory, entries = memory_bytes(jobs, self.config), queue_entries(jobs, self.config)
         with open_device(self.config, factory, NODE, memory, entries, image=self._image) as device:
@@ -149,7 +157,7 @@ class _SsdBench:
     in_place = timed = True
 
     def __init__(self, options: argparse.Namespace) -> None:
-        for name in ("image", "trace", "waves"):
+        for name in ("image", "trace", "waves", "format"):
             if getattr(options, name):
                 raise ConfigError(f"--{name}: is of the flash memory system; leave out --drive ssd")
         if options.drive == SSD:

@@ -10,14 +10,22 @@ if TYPE_CHECKING:
     from flashtrain.host import Link, LinkFactory
 
 
+SERIAL = "serial:"
+"""Before the path of a board's terminal."""
+
+
 @dataclass(frozen=True)
 class LinkKind:
-    """A Link by name. `summary` is for the help; `timed` whether it counts cycles."""
+    """A Link by name. `summary` is for the help; `timed` whether it counts cycles.
+
+    kept: its flash was there before, and stays.
+    """
 
     name: str
     summary: str
     timed: bool
     factory: "LinkFactory"
+    kept: bool = False
 
 
 def _functional(config: FmsConfig, memory_bytes: int) -> "Link":
@@ -41,14 +49,34 @@ def _model(config: FmsConfig, memory_bytes: int) -> "Link":
     return ModelLink(config, memory_bytes)
 
 
-LINKS = {
-    kind.name: kind
+def _serial(name: str) -> LinkKind:
+    """The Link to a board behind the terminal of that name, `serial:PATH`."""
+
+    def make(config: FmsConfig, memory_bytes: int) -> "Link":
+        from flashtrain.host.serial import SerialLink
+
+        return SerialLink(name.removeprefix(SERIAL), config)  # the board has a memory of its own
+
+    return LinkKind(name, "a board behind a serial line", timed=False, factory=make, kept=True)
+
+
+class Links(dict[str, LinkKind]):
+    """Links by name, and those to boards by the path of their terminal."""
+
+    def __missing__(self, name: str) -> LinkKind:
+        if len(name) > len(SERIAL) and name.startswith(SERIAL):
+            return _serial(name)
+        raise KeyError(name)
+
+
+LINKS = Links(
+    (kind.name, kind)
     for kind in (
         LinkKind("functional", "exact data and statuses, no time", timed=False, factory=_functional),
         LinkKind("model", "exact data, cycles by a model of the RTL", timed=True, factory=_model),
         LinkKind("rtl", "the hardware in Verilator: exact data and cycles", True, _rtl),
     )
-}
+)
 
 
 def announced(kind: LinkKind, say: Callable[[str], None]) -> "LinkFactory":

@@ -17,6 +17,7 @@ from flashtrain.writing import write_text
 from .command import (
     Command,
     add_configuration,
+    add_format,
     add_json,
     add_link,
     add_output,
@@ -46,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "flashtrain train [NETWORK] [--data FILE] [options]"
     add_network(parser)
     add_training_options(parser)
-    add_link(parser)
+    add_link(parser, boards=True)
+    add_format(parser)
     add_configuration(parser)
     add_update(parser)
     add_overlap(parser)
@@ -76,6 +78,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise ConfigError(
             "--compare-places measures a step on the dies: it needs --link rtl and --update die"
         )
+    if LINKS[options.link].kept and place is not UpdatePlace.CORE:
+        raise ConfigError("the chips of a board compute no steps: expected --update core")
     _check_image(options, place)
     budget = wear_budget(options)
     configuration(options)  # a mistake in its file is found now, and not after the training in NumPy

@@ -21,9 +21,11 @@ from flashtrain.spec.serial import (
     Status,
 )
 
+CYCLES = 10_000
+
 
 class BridgeModel:
-    """The bridge's answer to each content of a frame. Its clock counts requests.
+    """The bridge's answer to each content of a frame. Each takes CYCLES of the device's clock.
 
     performed: the requests that did not come again.
     """
@@ -44,7 +46,8 @@ class BridgeModel:
         return b"".join(answer.frame() for answer in map(self.answer, contents) if answer is not None)
 
     def answer(self, content: bytes) -> Answer | None:
-        self._cycles += 1
+        self._cycles += CYCLES
+        self.link.run(CYCLES)
         request = Request.of(content)
         if request is None:
             if len(content) < 8:

@@ -41,7 +41,7 @@ class FrameReceiver(wiring.Component):
         byte, new = self.input.payload, self.input.valid
         is_flag, is_escape = byte == FLAG, byte == ESCAPE
         m.d.sync += [self.output.valid.eq(0), self.end.eq(0)]
-        m.d.comb += [
+        m.d.comb += [  # pyright: ignore[reportOperatorIssue]
             check.start.eq(new & is_flag),
             check.valid.eq(new & ~is_flag & ~is_escape),
             check.data.eq(byte ^ Mux(escaped, FLIP, 0)),
@@ -102,7 +102,8 @@ class FrameSender(wiring.Component):
                 with m.If(passes & item.last):
                     m.next = "CHECK"
             with m.State("CHECK"):
-                m.d.comb += [byte.eq(check.crc.word_select(number, 8)), line.valid.eq(1)]
+                part = check.crc.word_select(number, 8)
+                m.d.comb += [byte.eq(part), line.valid.eq(1)]  # pyright: ignore[reportArgumentType]
                 self._escape(m, byte, special, escaped)
                 with m.If(passes):
                     m.d.sync += number.eq(number + 1)

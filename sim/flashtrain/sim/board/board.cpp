@@ -19,6 +19,7 @@ constexpr int kBits = 10;                   // of a byte on the line
 constexpr uint64_t kCyclesAlone = 200'000;  // after the last byte of the host
 constexpr uint64_t kCyclesBetweenLooks = 64;
 constexpr int kMillisecondsToWait = 20;
+constexpr int kCyclesOff = 20;
 
 std::string first_violation;
 
@@ -93,10 +94,14 @@ class Board {
 
   ~Board() { top_->final(); }
 
+  // A loss of power, after which the board begins anew.
   void reset() {
     top_->line_in = 1;
+    top_->power = 0;
     top_->rst = 1;
-    for (int cycle = 0; cycle < 8; ++cycle) clock();
+    for (int cycle = 0; cycle < kCyclesOff; ++cycle) clock();
+    top_->power = 1;
+    for (int cycle = 0; cycle < kCyclesOff; ++cycle) clock();
     top_->rst = 0;
   }
 
@@ -125,7 +130,13 @@ class Board {
     for (const int level : {1, 0}) {
       top_->clk = level;
       top_->eval();
-      context_->timeInc(half_);
+      const uint64_t end = context_->time() + half_;
+      // What chips with delays do until then.
+      while (top_->eventsPending() && top_->nextTimeSlot() < end) {
+        context_->time(top_->nextTimeSlot());
+        top_->eval();
+      }
+      context_->time(end);
     }
   }
 

@@ -9,6 +9,9 @@ from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.sim.nand import NandChannel
 from flashtrain.spec.boards import Board
 
+BOARD_PORTS = {"line_in": In(1), "line_out": Out(1), "power": In(1), "violations": Out(32)}
+"""Of any design that `BoardSimulation` runs."""
+
 
 class SimulatedBoard(wiring.Component):
     """A board with this project's dies.
@@ -16,12 +19,13 @@ class SimulatedBoard(wiring.Component):
     Members
     -------
     line_in, line_out : In(1), Out(1)   the serial line, high at rest
+    power : In(1)                       low: the chips lose their power; these dies need none
     violations : Out(32)                breaches of the NAND protocol so far
     """
 
     def __init__(self, board: Board):
         self.board = board
-        super().__init__({"line_in": In(1), "line_out": Out(1), "violations": Out(32)})
+        super().__init__(BOARD_PORTS)
 
     def elaborate(self, platform):
         m = Module()

@@ -7,11 +7,16 @@ import socket
 import tempfile
 import threading
 from _ctypes import dlclose
+from collections.abc import Callable, Sequence
+from inspect import getsource
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from amaranth.lib import wiring
+
 from flashtrain.sim.nand import VERILATOR_SOURCES
+from flashtrain.sim.verilator.cxx import timing_object
 from flashtrain.sim.verilator.verilated import (
     ModelSource,
     build_shared_library,
@@ -36,13 +41,25 @@ class BoardViolation(FlashtrainError):
 class BoardSimulation:
     """A board that runs in a thread while it is open; use it in a `with` statement.
 
+    Parameters
+    ----------
+    design, chips
+        The top, with the ports of `SimulatedBoard`, and the SystemVerilog of its chips, which has delays.
+
     Members
     -------
     line : the host's end of the serial line, an open socket
     terminal : the path of a pseudo-terminal in its place, for another process; None with a socket
     """
 
-    def __init__(self, board: Board, *, terminal: bool = False) -> None:
+    def __init__(
+        self,
+        board: Board,
+        *,
+        terminal: bool = False,
+        design: Callable[[Board], wiring.Component] = SimulatedBoard,
+        chips: Sequence[Path] = (),
+    ) -> None:
         self.board = board
         self.terminal: str | None = None
         self.line: socket.socket | None = None
@@ -53,7 +70,7 @@ class BoardSimulation:
             self.line, end = socket.socketpair()
             self._ours, self._kept = end.detach(), -1
         self._stop = ctypes.c_int32(0)
-        self._library = _board_library(board)
+        self._library = _board_library(board, design, chips)
         self._library.flashtrain_board_open(board.divisor, 1_000_000_000_000 // board.clock_hz)
         self._start()
 
@@ -61,6 +78,11 @@ class BoardSimulation:
     def cycles(self) -> int:
         """Of the board's clock since it was opened."""
         return self._library.flashtrain_board_cycles()
+
+    @property
+    def violations(self) -> int:
+        """Breaches of their protocol that the chips have counted."""
+        return self._library.flashtrain_board_violations()
 
     def power_cycle(self) -> None:
         """Reset the board, as a loss of power does; the dies keep their content."""
@@ -114,14 +136,20 @@ class BoardSimulation:
             raise BoardViolation(f"the simulated board does not stop within {_SECONDS_TO_STOP} s")
 
 
-def _board_library(board: Board) -> ctypes.CDLL:
+def _board_library(
+    board: Board, design: Callable[[Board], wiring.Component], chips: Sequence[Path]
+) -> ctypes.CDLL:
     """A copy of the compiled board of its own: a library holds one in its static data."""
-    sources = exported_sources(lambda: SimulatedBoard(board), "board", repr(board))
-    hardware = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
-    source = ModelSource([*sources, *hardware], "board", "Vboard", optimization=_OPTIMIZATION)
-    models = [path for path in VERILATOR_SOURCES if path.suffix != ".sv"]
+    sources = exported_sources(lambda: design(board), "board", repr((board, getsource(design))))
+    own = chips or [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
+    models = [] if chips else [path for path in VERILATOR_SOURCES if path.suffix != ".sv"]
+    source = ModelSource([*sources, *own], "board", "Vboard", optimization=_OPTIMIZATION, delays=bool(chips))
     path = build_shared_library(
-        verilate_all([source], "board"), [_HARNESS, *models], "board", optimization="-O1"
+        verilate_all([source], "board"),
+        [_HARNESS, *models],
+        "board",
+        optimization="-O1",
+        objects=[timing_object()] if chips else [],
     )
     with tempfile.NamedTemporaryFile(prefix="flashtrain-", suffix=".so") as copy:
         with path.open("rb") as library:

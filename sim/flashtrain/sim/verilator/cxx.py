@@ -12,6 +12,8 @@ from flashtrain.native.user_cache import user_cache
 from flashtrain.rtl.export.tools import tool_versions, verilator_environment, verilator_root
 
 CXX_OPTIONS = ("-fPIC", "-std=gnu++17")
+COROUTINES = "-std=gnu++20"
+"""The option for models with delays."""
 
 _HEADER = """\
 #include "verilated.h"
@@ -67,6 +69,19 @@ def runtime_object(name: str, waves: WaveFormat | None = None, optimization: str
         words = [cxx_compiler(), *options, "-c", source, "-o", folder / f"{name}.o"]
         with progress(f"compiling Verilator's {name}.cpp (done once, 1 to 30 s)"):
             run_verilator(words, folder / "build.log", name)
+
+    return _build(name, options, f"Verilator's {name}.cpp", build) / f"{name}.o"
+
+
+def timing_object() -> Path:
+    """The object file that models with delays need; compiled once."""
+    options = (*runtime_options(None), COROUTINES)
+    name = "verilated_timing"
+
+    def build(folder: Path) -> None:
+        source = verilator_root() / "include" / f"{name}.cpp"
+        words = [cxx_compiler(), *options, "-c", source, "-o", folder / f"{name}.o"]
+        run_verilator(words, folder / "build.log", name)
 
     return _build(name, options, f"Verilator's {name}.cpp", build) / f"{name}.o"
 

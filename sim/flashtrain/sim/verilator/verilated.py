@@ -39,6 +39,7 @@ from flashtrain.rtl.export.tools import (
     verilator_root,
 )
 from flashtrain.sim.verilator.cxx import (
+    COROUTINES,
     CXX_OPTIONS,
     HEADER_KEY,
     WaveFormat,
@@ -134,7 +135,8 @@ def code_key(*suffixes: str) -> str:
 class ModelSource:
     """The sources of a model: files with top module `top`; its class is to be called `prefix`.
 
-    optimization: the compiler's, of the code that runs in each cycle.
+    optimization: the compiler's, of the code that runs in each cycle. delays: the files have delays and event
+    controls, which become coroutines; the harness then follows `nextTimeSlot`, and `timing_object` is linked.
     """
 
     files: Sequence[Path]
@@ -142,6 +144,7 @@ class ModelSource:
     prefix: str
     waves: WaveFormat | None = None
     optimization: str = "-O3"
+    delays: bool = False
 
 
 def verilate(
@@ -201,6 +204,8 @@ class _ModelBuild:
         self._files = read_sources(source.files)
         self.work = sum(map(len, self._files.values()))
         self._options = [*_VERILATOR_OPTIONS, "--prefix", source.prefix]
+        if source.delays:
+            self._options += ["--timing", "--timescale", "1ns/1ps", "-CFLAGS", COROUTINES]
         if source.waves:
             self._options += [f"--trace-{source.waves.value}", "--trace-max-width", str(_WIDEST_WAVE)]
         levels = [f"OPT_FAST={source.optimization}", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2"]
