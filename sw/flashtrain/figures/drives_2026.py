@@ -31,7 +31,7 @@ UNKNOWN = "–"
 BENCH = "RTL of `behemoth`: `flashtrain bench"
 
 FMS_READ = Assumption(
-    "fms_read_gb", 70.26, 70.26, 76.8, "GB/s", f"{BENCH} read_sequential`; at most the buses'"
+    "fms_read_gb", 70.26, 70.26, 70.41, "GB/s", f"{BENCH} read_sequential`; at most its bound"
 )
 FMS_APPEND = Assumption(
     "fms_append_gb", 41.943, 39.081, 41.943, "GB/s", f"{BENCH} append_erased`; with erases append_sustained"
