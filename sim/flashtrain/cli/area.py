@@ -8,7 +8,7 @@ from flashtrain.spec import PRESETS
 from .command import Command, add_json, at_least_one
 from .console import Console
 
-PARTS = ("update", "controller", "depth", "ecc", "codec")
+PARTS = ("update", "controller", "depth", "ecc", "codec", "pcie")
 """Each with a module `area_PART`, which is loaded when it runs."""
 
 FPGA_INTERVAL = 3
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "part", nargs="?", choices=PARTS, default="update",
         help="update unit of a die, the controller and its channel engines, the depth of the controller "
-        "without placement, error correction, or the window code (default: update)",
+        "without placement, error correction, the window code, or PCI Express (default: update)",
     )  # fmt: skip
     parser.add_argument(
         "--interval", type=at_least_one, default=FPGA_INTERVAL, metavar="N",
@@ -54,6 +54,7 @@ COMMAND = Command(
   flashtrain area depth --preset tiny     look-up tables in a row, by unit, without placement
   flashtrain area ecc             encoder and decoder of pages
   flashtrain area codec           encoder and decoder lane of the window code
+  flashtrain area pcie            units of the function on PCI Express
 """,
     add_arguments=add_arguments,
     run=run,

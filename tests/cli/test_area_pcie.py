@@ -1,0 +1,36 @@
+"""`flashtrain area pcie`: what is measured."""
+
+import json
+
+from flashtrain.cli.main import main
+from flashtrain.sim.synthesis.synthesis import Area
+
+from .area_tools import replace_tools
+
+LUTS = {"pcie_registers": 10, "pcie_queues": 20, "pcie_walker": 30, "pcie_port": 40}
+
+
+def test_every_unit_is_measured(capsys, monkeypatch):
+    replace_tools(
+        monkeypatch,
+        lambda component, name, target: Area(lut=LUTS[name], memory_lut=4),
+        clocks=lambda name, seed: 100.0,
+    )
+    assert main(["area", "pcie", "--no-clock", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {key: part["lut6"] for key, part in found["parts"].items()} == {
+        key: count + 4 for key, count in LUTS.items()
+    }
+    assert main(["area", "pcie", "--no-clock"]) == 0
+    assert "all of them: 116 LUT6" in capsys.readouterr().out
+
+
+def test_a_path_that_is_too_deep(capsys, monkeypatch):
+    replace_tools(
+        monkeypatch,
+        lambda component, name, target: Area(lut=1),
+        clocks=lambda name, seed: 100.0,
+        depth_of=lambda name: 10.1 if name == "pcie_walker" else 10.0,
+    )
+    assert main(["area", "pcie", "--no-clock"]) == 1
+    assert "10.1" in capsys.readouterr().out
