@@ -242,6 +242,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_REGISTER_NAND_MODE 0x308 /* SDR timing mode of the cycles from now on, 0 to 5 */
 #define FLASHTRAIN_REGISTER_NAND_CYCLE 0x30c /* write only: a cycle on the pins of the channel in CHANNEL_SELECT */
 #define FLASHTRAIN_REGISTER_NAND_STATE 0x310 /* read only: of that channel */
+#define FLASHTRAIN_REGISTER_NAND_INTERFACE 0x314 /* data interface of the engines: SDR timing mode 2:0, SDR instead of NV-DDR3 3 */
 #define FLASHTRAIN_REGISTER_CHANNEL_SELECT 0x3f0 /* the channel of the channel window and of the command port */
 #define FLASHTRAIN_REGISTER_ZONE_SELECT 0x3f4 /* the physical zone that ZONE_WEAR is of */
 #define FLASHTRAIN_REGISTER_ZONE_WEAR 0x3f8 /* its erases */
@@ -405,6 +406,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_SUSPENDED_READ_END 0x11 /* end of the suspended read */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
 #define FLASHTRAIN_BUS_OP_SUSPENDED_READ_RENEW 0x02 /* SUSPENDED_READ_END and SUSPENDED_READ_NEXT */
+#define FLASHTRAIN_BUS_OP_SET_TIMING_MODE 0x1c /* SDR, after a reset of the chip */
 #define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of the senses from now on */
 #define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
 #define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */
@@ -505,6 +507,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_NAND_STATE_BYTE 0, 8 /* what the last DATA_OUT or LOOK has read */
 #define FLASHTRAIN_NAND_STATE_BUSY 8, 1 /* a cycle is under way: no other is taken, and no change of NAND_PAUSE */
 #define FLASHTRAIN_NAND_STATE_PAUSED 9, 1 /* the engine has ended what it had begun on the bus: cycles are taken */
+
+/* Fields of NAND_INTERFACE, with `chips.sdr`; its value is the configuration's after power-on. */
+#define FLASHTRAIN_NAND_INTERFACE_MODE 0, 3 /* SDR timing mode, 0 to 5, that the engines set */
+#define FLASHTRAIN_NAND_INTERFACE_SDR 3, 1 /* they have SDR; 0: NV-DDR3 */
 
 /* Formats and constants of an optimizer step, in the first bytes of a LOAD_CONSTANTS page. */
 #define FLASHTRAIN_UPDATE_HEADER_BYTES 64

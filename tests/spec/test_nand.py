@@ -60,7 +60,7 @@ def test_status_bits():
 
 
 def test_features():
-    assert values(Feature) == {"READ_LEVEL": 0x89}
+    assert values(Feature) == {"TIMING_MODE": 0x01, "READ_LEVEL": 0x89}
 
 
 def test_phases():
@@ -112,6 +112,7 @@ def test_bus_operations():
         "SUSPENDED_READ_END": 17,
         "PROGRAM_PAGE": 18,
         "SUSPENDED_READ_RENEW": 2,
+        "SET_TIMING_MODE": 28,
         "SET_READ_LEVEL": 29,
         "COPYBACK_READ": 30,
         "COPYBACK_PROGRAM": 31,
@@ -159,6 +160,7 @@ def test_sequences():
         "SUSPENDED_READ_END": "BF",
         "PROGRAM_PAGE": "80 AAAAA",
         "SUSPENDED_READ_RENEW": "BF BD",
+        "SET_TIMING_MODE": "EF A feature",
         "SET_READ_LEVEL": "EF A feature",
         "COPYBACK_READ": "00 AAAAA 35",
         "COPYBACK_PROGRAM": "85 AAAAA 10",

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import pytest
 
-from flashtrain.spec import PRESETS, ConfigError, Geometry, preset
+from flashtrain.spec import PRESETS, Chips, ConfigError, Geometry, preset
 from flashtrain.spec.timing import NandTiming
 
 
@@ -17,7 +17,9 @@ def numbers(thing) -> dict[str, object]:
         *(n for n, v in vars(type(thing)).items() if isinstance(v, kind)),
     ]
     plain = {name: getattr(thing, name) for name in names}
-    return {name: value for name, value in plain.items() if not isinstance(value, (Geometry, NandTiming))}
+    return {
+        name: value for name, value in plain.items() if not isinstance(value, (Geometry, NandTiming, Chips))
+    }
 
 
 GEOMETRIES = {
@@ -102,6 +104,7 @@ for _config in CONFIGS.values():
     _config |= dict(
         fp8_state=False, command_port=False,
         port_delay=4,
+        engine_modes={},
         port_modes=[  # at 600 MHz: WE_n low and high, RE_n low and high, between kinds
             (30, 30, 30, 30, 300), (15, 12, 24, 9, 300), (11, 10, 21, 9, 300), (9, 9, 18, 6, 300),
             (8, 7, 18, 6, 300), (6, 6, 16, 5, 300),

@@ -56,6 +56,7 @@ def test_registers():
         "NAND_MODE": 0x308,
         "NAND_CYCLE": 0x30C,
         "NAND_STATE": 0x310,
+        "NAND_INTERFACE": 0x314,
         "CHANNEL_SELECT": 0x3F0,
         "ZONE_SELECT": 0x3F4,
         "ZONE_WEAR": 0x3F8,

@@ -6,7 +6,7 @@ import pytest
 
 from flashtrain.spec import ConfigError
 from flashtrain.spec.presets import TINY
-from flashtrain.spec.sdr import SDR_MODES, sdr_cycles
+from flashtrain.spec.sdr import SDR_MODES, sdr_cycles, sdr_strobes
 from tests.chip.sdr_times import LONGEST, MODES
 
 CLOCKS_MHZ = (1, 24, 50, 83, 100, 166, 333, 600, 2000)
@@ -49,3 +49,30 @@ def test_an_impossible_delay_is_refused():
         replace(TINY, port_delay=65)
     with pytest.raises(ConfigError, match=r"config\.command_port is 1; expected true or false"):
         replace(TINY, command_port=1)
+
+
+@pytest.mark.parametrize("clock_mhz", CLOCKS_MHZ)
+@pytest.mark.parametrize("mode", range(6))
+def test_an_engine_takes_a_byte_while_it_is_there(mode, clock_mhz):
+    """From tREA behind the fall of RE_n to the first end: tRHOH behind the rise, tRLOH behind the fall."""
+    least, longest = MODES[mode], LONGEST[mode]
+    strobes, ns = sdr_strobes(mode, clock_mhz, 0), 1000 / clock_mhz
+    taken = strobes.sample * ns
+    assert taken >= longest["tREA"] - 1e-6
+    assert taken <= strobes.read_low * ns + least["tRHOH"] + 1e-6
+    assert taken <= strobes.read * ns + least["tRLOH"] + 1e-6
+    assert strobes.read_low * ns >= least["tRP"] - 1e-6
+    assert (strobes.read - strobes.read_low) * ns >= least["tREH"] - 1e-6
+    assert strobes.read * ns >= least["tRC"] - 1e-6
+    assert strobes.write_low * ns >= max(least[name] for name in ("tWP", "tDS", "tCLS", "tALS")) - 1e-6
+    held = max(least[name] for name in ("tWH", "tDH", "tCLH", "tALH", "tCH"))
+    assert (strobes.write - strobes.write_low) * ns >= held - 1e-6
+    assert strobes.write * ns >= least["tWC"] - 1e-6
+    assert (strobes.setup + strobes.write_low) * ns >= least["tCS"] - 1e-6
+    assert strobes.setup * ns + taken >= longest["tCEA"] - 1e-6
+    assert sdr_strobes(mode, clock_mhz, 7) == strobes._replace(sample=strobes.sample + 7)
+
+
+def test_the_fastest_modes_need_edo_and_few_cycles():
+    """At 100 MHz mode 5 is a byte in two cycles, which comes as RE_n falls again."""
+    assert tuple(sdr_strobes(5, 100, 0)) == (1, 2, 1, 2, 2, 1)

@@ -147,6 +147,11 @@ class Controller(wiring.Component):
                     crossing.engine.paused.eq(engine.front_end.paused),
                     port.paused.eq(crossing.front_end.paused),
                 ]
+                if self.config.chips.sdr:
+                    m.d.comb += [
+                        crossing.front_end.interface.eq(port.interface),
+                        engine.front_end.interface.eq(crossing.engine.interface),
+                    ]
         return waiting.any()
 
     def _cross_data(self, m: Module, front_end: SharedModule, engines: list[SharedModule]) -> Value:

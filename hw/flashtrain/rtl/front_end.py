@@ -228,6 +228,8 @@ class FrontEnd(wiring.Component):
                 connect(m, lines.cycles, flipped(channel.cycles))
                 connect(m, flipped(channel.answers), lines.answers)
                 m.d.comb += [channel.pause.eq(lines.pause), lines.paused.eq(channel.paused)]
+                if self.config.chips.sdr:
+                    m.d.comb += channel.interface.eq(self._registers.port.interface)
             m.d.comb += [
                 channel.raw.eq(raw),
                 write.flush_done[number].eq(channel.flushed),

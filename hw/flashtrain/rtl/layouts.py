@@ -515,6 +515,13 @@ class PortCycle(data.StructLayout):
         })  # fmt: skip
 
 
+class EngineInterface(data.StructLayout):
+    """The data interface of the channel engines, which firmware chooses: SDR, or NV-DDR3."""
+
+    def __init__(self):
+        super().__init__({"mode": bits_for(len(SDR_MODES)), "sdr": 1})
+
+
 class PageSource(data.StructLayout):
     """The place of a page in its channel's arrays, and its read level.
 

@@ -12,7 +12,7 @@ from flashtrain.spec import FmsConfig
 
 
 def asynchronous_pins() -> dict[str, wiring.Member]:
-    """The outputs that `NandBus` has for a command port."""
+    """The outputs that `NandBus` has for the asynchronous interface."""
     return {
         "sdr": Out(1),
         "we_n": Out(1, init=1),  # pyright: ignore[reportCallIssue]
@@ -37,7 +37,7 @@ class NandBus(wiring.Signature):
     dq_i : In(16)      from the selected die; a status byte is in the low half
     rb_n : In(dies)    ready/busy_n of each die
 
-    With `asynchronous`, for a command port:
+    With `asynchronous`, for a command port or SDR as data interface:
 
     sdr : Out(1)       the asynchronous interface: `we`, `re` and `dqs_o` are low; of dq_o and dq_i the low
       bytes hold. dq_i is the level of the pins, a fixed few cycles late
@@ -62,6 +62,10 @@ class NandBus(wiring.Signature):
         })  # fmt: skip
 
 
+def has_asynchronous_pins(config: FmsConfig) -> bool:
+    return config.command_port or config.chips.sdr
+
+
 def nand_bus(config: FmsConfig) -> NandBus:
     """The pins of a channel of this configuration."""
-    return NandBus(config.geometry.dies, asynchronous=config.command_port)
+    return NandBus(config.geometry.dies, asynchronous=has_asynchronous_pins(config))

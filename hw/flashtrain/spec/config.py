@@ -4,12 +4,13 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from .chips import Chips
 from .codec import PAGE_SIZES, bound
 from .ecc import LANE_BYTES, PageCode
 from .errors import require, require_range
 from .geometry import Geometry, bits_for
 from .limits import check_limits, integer, switch
-from .sdr import SDR_MODES, SdrCycles, sdr_cycles
+from .sdr import ENGINE_TIMES, SDR_MODES, SdrCycles, SdrStrobes, sdr_cycles, sdr_strobes
 from .state_format import StateFormat, StateFormats
 from .streams import Codec
 from .timing import NandTiming
@@ -61,12 +62,14 @@ class FmsConfig:
     port_delay: int = integer(
         0, 64, "cycles", "from the pins of the command port to the chips and back, in the PHY and on wires", 4
     )
+    chips: Chips = Chips()
 
     def __post_init__(self) -> None:
         g, t = self.geometry, self.timing
         named = isinstance(self.name, str) and _NAME.fullmatch(self.name) is not None
         require(named, "config.name", self.name, "letters, digits, '_', '-' and '.', a letter or digit first")
         check_limits("config", self)
+        require(isinstance(self.chips, Chips), "chips", self.chips, "Chips")
         require_range("config.read_queue", self.read_queue, 2 * g.planes, 256)
         require_range("config.max_blocks", self.max_blocks, 1, min(g.zone_capacity, 65535))
         require_range("config.max_active", self.max_active, self.max_open, 255)
@@ -93,9 +96,23 @@ class FmsConfig:
         for name in ("trr", "tccs", "twhr"):
             require(t.cycles(name) > LOOKUP_CYCLES, f"timing.{name}", getattr(t, name),
                     f"{_least(LOOKUP_CYCLES + 1, t)}, to look up a register word")  # fmt: skip
-        # The bus controller remembers one die for its turnaround.
-        require(t.cycles("trhw") <= t.cycles("twc") + t.cycles("twhr"), "timing.trhw", t.trhw,
-                "at most twc and twhr together")  # fmt: skip
+        # The bus controller remembers one die for its turnaround. Another one waits for tchz, too.
+        names = ("twc", "twhr", "tchz")[: 3 if self.chips.sdr else 2]
+        require(t.cycles("trhw") <= sum(map(t.cycles, names)), "timing.trhw", t.trhw,
+                f"at most {', '.join(names[:-1])} and {names[-1]} together")  # fmt: skip
+        self._check_chips()
+
+    def _check_chips(self) -> None:
+        g, t, chips = self.geometry, self.timing, self.chips
+        chips.check_planes(g.planes)
+        if chips.sdr:
+            for name in ENGINE_TIMES:
+                least = getattr(SDR_MODES[0], name)
+                require(getattr(t, name).ns >= least, f"timing.{name}", getattr(t, name),
+                        f"at least {least} ns with chips.sdr, the time of SDR mode 0")  # fmt: skip
+            require(self.read_levels == 0, "config.read_levels", self.read_levels, "0 with chips.sdr")
+            require(self.command_port or not chips.ddr, "config.command_port", self.command_port,
+                    "true with chips.ddr and chips.sdr: firmware chooses the interface")  # fmt: skip
 
     def for_exact_data(self) -> "FmsConfig":
         """The same configuration without code, read levels and randomizer."""
@@ -128,6 +145,14 @@ class FmsConfig:
         """The timing modes of the command port, in clock cycles."""
         clock = self.timing.clock_mhz
         return [sdr_cycles(mode, clock, self.port_delay) for mode in range(len(SDR_MODES))]
+
+    @property
+    def engine_modes(self) -> dict[int, SdrStrobes]:
+        """The SDR timing modes of an engine, in clock cycles. With a command port firmware chooses one."""
+        if not self.chips.sdr:
+            return {}
+        modes = range(len(SDR_MODES)) if self.command_port else sorted({0, self.chips.sdr_mode})
+        return {mode: sdr_strobes(mode, self.timing.clock_mhz, self.port_delay) for mode in modes}
 
     # The tensor-buffer side.
     @property
@@ -177,8 +202,12 @@ class FmsConfig:
     # Bounds, for benchmarks.
     @property
     def channel_bytes_per_second(self) -> float:
-        """Raw bandwidth of all channels."""
-        return self.geometry.channels * self.timing.bytes_per_second
+        """Raw bandwidth of all channels, by their fastest data interface."""
+        rate = self.timing.bytes_per_second
+        if not self.chips.ddr:
+            mode = self.engine_modes[self.chips.sdr_mode]
+            rate = self.timing.clock_hz / min(mode.write, mode.read)
+        return self.geometry.channels * rate
 
     @property
     def net_channel_bytes_per_second(self) -> float:

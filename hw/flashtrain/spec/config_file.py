@@ -1,7 +1,8 @@
 """Configurations in TOML files (docs/configuration.md).
 
 A file names a preset (`base`), a NAND part (`part`), or neither, and gives what differs. Its keys are the
-fields of `FmsConfig`; those of `Geometry` and `NandTiming` stand in the tables `[geometry]` and `[timing]`.
+fields of `FmsConfig`; those of `Geometry`, `NandTiming` and `Chips` stand in the tables `[geometry]`,
+`[timing]` and `[chips]`.
 A duration is a number of nanoseconds, or a table with `ns` and `cycles`.
 """
 
@@ -12,6 +13,7 @@ from typing import Any
 
 from flashtrain.reading import InputError, read_toml
 
+from .chips import Chips
 from .config import FmsConfig
 from .errors import ConfigError
 from .geometry import Geometry
@@ -21,7 +23,7 @@ from .presets import PRESETS
 from .timing import Duration, NandTiming
 
 BASE, PART = "base", "part"
-TABLES: dict[str, type] = {"geometry": Geometry, "timing": NandTiming}
+TABLES: dict[str, type] = {"geometry": Geometry, "timing": NandTiming, "chips": Chips}
 _COMMENT_COLUMN = 30
 
 

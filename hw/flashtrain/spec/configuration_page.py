@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING
 from typing import Any
 
+from .chips import Chips
 from .config import FmsConfig
 from .geometry import Geometry
 from .limits import limits_of
@@ -71,6 +72,7 @@ _TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "keys": _keys(FmsConfig),
     "geometry": _keys(Geometry),
     "timing": _keys(NandTiming),
+    "chips": _keys(Chips),
     "parts": _parts,
     "presets": _presets,
 }

@@ -85,6 +85,8 @@ the array is idle and no sequence is open. A reset of the die and a loss of powe
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
+from .chips import Chips
+
 
 class DieCommand(IntEnum):
     """Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific)."""
@@ -135,6 +137,7 @@ class DieCommand(IntEnum):
 class Feature(IntEnum):
     """Addresses of features (ONFI: those from 80h on are the vendor's)."""
 
+    TIMING_MODE = 0x01  # data interface and timing mode; the first parameter of SDR is the number of the mode
     READ_LEVEL = 0x89  # steps by which the read level is lower
 
 
@@ -186,7 +189,7 @@ class BusOp(IntEnum):
 
     The upper bits of the number say what the arbiter decides on. Values from 24 on move a page; 24 and 25
     move one that was named before, 60 one from the die. 20 to 22 select a page, except that of a suspended
-    read. 29 to 31 move no page and 23 selects none, but the arbiter treats them alike.
+    read. 28 to 31 move no page and 23 selects none, but the arbiter treats them alike.
     """
 
     RESET = 0
@@ -218,6 +221,7 @@ class BusOp(IntEnum):
     SUSPENDED_READ_END = 17  # end of the suspended read
     PROGRAM_PAGE = 18  # name the page of a plane to be programmed; its data may follow after tADL
     SUSPENDED_READ_RENEW = 2  # SUSPENDED_READ_END and SUSPENDED_READ_NEXT
+    SET_TIMING_MODE = 28  # SDR, after a reset of the chip
     SET_READ_LEVEL = 29  # of the senses from now on
     COPYBACK_READ = 30  # sense one page, to be programmed elsewhere on its plane
     COPYBACK_PROGRAM = 31  # program it there
@@ -265,7 +269,18 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.SUSPENDED_READ_RENEW: Sequence(
         _C.SUSPENDED_READ_END, _NONE, _C.SUSPENDED_READ_CONFIRM, DataPhase.NONE, None
     ),
+    BusOp.SET_TIMING_MODE: Sequence(_C.SET_FEATURES, _FEATURE, None, DataPhase.FEATURE, None),
     BusOp.SET_READ_LEVEL: Sequence(_C.SET_FEATURES, _FEATURE, None, DataPhase.FEATURE, None),
     BusOp.COPYBACK_READ: Sequence(_C.READ, _FULL, _C.COPYBACK_READ_CONFIRM, DataPhase.NONE, None),
     BusOp.COPYBACK_PROGRAM: Sequence(_C.CHANGE_WRITE_COLUMN, _FULL, _C.PROGRAM_CONFIRM, DataPhase.NONE, None),
 }
+
+
+def sequences(chips: Chips) -> dict[BusOp, Sequence]:
+    """`SEQUENCES` without the commands that these chips lack; see `spec.chips`."""
+    plain = {}
+    if not chips.cache_program:
+        plain[BusOp.PROGRAM_LAST] = SEQUENCES[BusOp.PROGRAM_LAST]._replace(third=_C.PROGRAM_CONFIRM)
+    if not chips.change_plane:
+        plain[BusOp.SELECT] = Sequence(_C.READ, _NONE, None, DataPhase.NONE, None)
+    return SEQUENCES | plain

@@ -193,6 +193,10 @@ class Opcode(IntEnum):
     RESTORE = 0x8C  # recovery: entries of the tables; ZSA field holds a RestoreAction
 
 
+UPDATE_OPCODES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS, Opcode.UPDATE})
+"""Commands of an optimizer step: not known to a device without `chips.update`."""
+
+
 class ZoneAction(IntEnum):
     """Zone send action, ZSA (ZNS 1.1, Figure 44)."""
 

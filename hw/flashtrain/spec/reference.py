@@ -34,6 +34,7 @@ from .registers import (
     Counter,
     CycleKind,
     NandCycle,
+    NandInterface,
     NandState,
     PortRegister,
     Register,
@@ -146,7 +147,11 @@ def _registers() -> Iterable[str]:
     yield from _table(("bits", "field"), [(_bits(*field), name) for name, field in attributes.items()])
     yield from _heading("The command port", (getdoc(NandCycle) or "").partition("\n\n")[2], level=3)
     yield from _enum("Kinds of cycles", CycleKind, level=3)
-    for title, kind in (("NAND_CYCLE", NandCycle), ("NAND_STATE", NandState)):
+    for title, kind in (
+        ("NAND_CYCLE", NandCycle),
+        ("NAND_STATE", NandState),
+        ("NAND_INTERFACE", NandInterface),
+    ):
         yield from _register_fields(title, kind)
     yield from _heading("Doorbells", level=3)
     doorbells = [
@@ -283,7 +288,7 @@ def _presets() -> Iterable[str]:
     yield from _heading("Geometry", "Derived numbers are in italics.", level=3)
     yield from _table(columns, geometry)
 
-    sizes = [f.name for f in fields(FmsConfig) if f.name not in ("name", "geometry", "timing")]
+    sizes = [f.name for f in fields(FmsConfig) if f.name not in ("name", "geometry", "timing", "chips")]
     yield from _heading("Sizes", level=3)
     yield from _table(columns, [row(name, (getattr(c, name) for c in configs)) for name in sizes])
 

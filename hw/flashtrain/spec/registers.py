@@ -38,6 +38,7 @@ class Register(IntEnum):
     NAND_MODE = 0x308  # SDR timing mode of the cycles from now on, 0 to 5
     NAND_CYCLE = 0x30C  # write only: a cycle on the pins of the channel in CHANNEL_SELECT
     NAND_STATE = 0x310  # read only: of that channel
+    NAND_INTERFACE = 0x314  # data interface of the engines: SDR timing mode 2:0, SDR instead of NV-DDR3 3
     CHANNEL_SELECT = 0x3F0  # the channel of the channel window and of the command port
     ZONE_SELECT = 0x3F4  # the physical zone that ZONE_WEAR is of
     ZONE_WEAR = 0x3F8  # its erases
@@ -142,12 +143,17 @@ class NandCycle:
        has no record of what firmware has sent. Dies that get commands are to be idle before the pause
        (STATE.IDLE), and as they were at its end.
 
+    With `chips.sdr` in the configuration, NAND_INTERFACE chooses the data interface of the engines' own
+    commands. An engine with SDR resets a chip in mode 0, and then sets the mode by EFh. It sets no mode after
+    a pause, so firmware that changes the register then sets it in the chips.
+
     SLVERR answers all that has no effect:
 
     - a cycle while the channel is not PAUSED, or while the port is BUSY
     - a cycle of a die or a kind that does not exist, or with another bit set
     - a change of NAND_PAUSE while the port is BUSY, or of a channel that does not exist
-    - another mode than 0 to 5
+    - another mode than 0 to 5, or NV-DDR3 where `chips.ddr` is false
+    - a write of NAND_INTERFACE with CONTROL.ENABLE and without all bits of NAND_PAUSE
 
     A disable ends cycles, and keeps pauses and the mode.
     """
@@ -163,6 +169,13 @@ class NandState:
     byte = AttributeField(0, 8)  # what the last DATA_OUT or LOOK has read
     busy = AttributeField(8, 1)  # a cycle is under way: no other is taken, and no change of NAND_PAUSE
     paused = AttributeField(9, 1)  # the engine has ended what it had begun on the bus: cycles are taken
+
+
+class NandInterface:
+    """Fields of NAND_INTERFACE, with `chips.sdr`; its value is the configuration's after power-on."""
+
+    mode = AttributeField(0, 3)  # SDR timing mode, 0 to 5, that the engines set
+    sdr = AttributeField(3, 1)  # they have SDR; 0: NV-DDR3
 
 
 class StreamAttributes:

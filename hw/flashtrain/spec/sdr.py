@@ -5,13 +5,17 @@ WE_n and RE_n strobe commands, addresses and data, and each cycle moves a byte. 
 are in Linux, drivers/mtd/nand/raw/nand_timings.c). `SdrCycles` has what a state machine needs of them.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
+
+from .timing import Duration, NandTiming
 
 
 class SdrMode(NamedTuple):
     """An SDR timing mode: ONFI's names in lower case, nanoseconds.
 
-    All are minima but tREA, tCEA, tWB and tCHZ, which are the longest that a chip may take.
+    All are minima but tREA, tCEA, tWB and tCHZ, which are the longest that a chip may take. A chip holds a
+    byte for tRHOH after RE_n rises, and for tRLOH after it falls again (EDO).
     """
 
     # Writes: commands, addresses and data to the chip.
@@ -29,6 +33,8 @@ class SdrMode(NamedTuple):
     trp: int
     treh: int
     trea: int
+    trhoh: int
+    trloh: int
     # Between cycles of different kinds.
     tadl: int
     tccs: int
@@ -52,14 +58,14 @@ def _mode(**changes: int) -> SdrMode:
 
 _COMMON = {
     "tadl": 400, "tccs": 500, "twhr": 80, "trhw": 100, "tar": 10, "tclr": 10, "trr": 20, "twb": 100,
-    "tceh": 20,
+    "tceh": 20, "trhoh": 15, "trloh": 0,
 }  # fmt: skip
-"""Of modes 1 to 5."""
+"""Of modes 1 to 5, or of most of them."""
 
 SDR_MODES = (
     _mode(
         twc=100, twp=50, twh=30, tds=40, tdh=20, tcls=50, tclh=20, tals=50, talh=20,
-        trc=100, trp=50, treh=30, trea=40, twhr=120, trhw=200, tar=25, tclr=20, trr=40, twb=200,
+        trc=100, trp=50, treh=30, trea=40, trhoh=0, twhr=120, trhw=200, tar=25, tclr=20, trr=40, twb=200,
         tcs=70, tch=20, tcea=100, tchz=100,
     ),
     _mode(
@@ -76,14 +82,27 @@ SDR_MODES = (
     ),
     _mode(
         twc=25, twp=12, twh=10, tds=10, tdh=5, tcls=10, tclh=5, tals=10, talh=5,
-        trc=25, trp=12, treh=10, trea=20, tcs=20, tch=5, tcea=25, tchz=30,
+        trc=25, trp=12, treh=10, trea=20, trloh=5, tcs=20, tch=5, tcea=25, tchz=30,
     ),
     _mode(
         twc=20, twp=10, twh=7, tds=7, tdh=5, tcls=10, tclh=5, tals=10, talh=5,
-        trc=20, trp=10, treh=7, trea=16, tcs=15, tch=5, tcea=25, tchz=30,
+        trc=20, trp=10, treh=7, trea=16, trloh=5, tcs=15, tch=5, tcea=25, tchz=30,
     ),
 )  # fmt: skip
 """By number. After power-on every part is in mode 0; SET FEATURES 01h chooses another."""
+
+ENGINE_TIMES = ("tadl", "twhr", "trhw", "tchz", "tccs", "twb", "trr")
+"""Times of an engine between cycles, of which `NandTiming` has one set for all modes: those of mode 0."""
+
+
+def with_sdr_waits(timing: NandTiming) -> NandTiming:
+    """The same with waits that are long enough for SDR as data interface."""
+    waits = {name: getattr(timing, name) for name in ENGINE_TIMES}
+    least = SDR_MODES[0]._asdict()
+    return replace(timing, **{
+        name: Duration(wait.cycles, max(wait.ns, least[name])) for name, wait in waits.items()
+    })  # fmt: skip
+
 
 PIN_REGISTERS = 2
 """Cycles that the controller's registers of its output and input pins take."""
@@ -124,3 +143,39 @@ def sdr_cycles(mode: int, clock_mhz: int, delay: int) -> SdrCycles:
         turn=cycles(t.tadl, t.tccs, t.twhr, t.trhw, t.tar, t.tclr, t.trr, t.twb, t.tcs, t.tch, t.tcea, t.tchz,
                     t.tceh),
     )  # fmt: skip
+
+
+class SdrStrobes(NamedTuple):
+    """A timing mode in clock cycles, for an engine whose data are to fill the bus.
+
+    A byte is taken `sample` cycles behind the state in which RE_n falls. RE_n may have risen, and fallen
+    again, before the byte comes (EDO). In modes 4 and 5 it has to: tRC is shorter than tREA and tREH.
+    """
+
+    write_low: int
+    write: int  # the whole cycle
+    read_low: int
+    read: int
+    sample: int
+    setup: int  # from a chip enable to the first cycle
+
+
+def sdr_strobes(mode: int, clock_mhz: int, delay: int) -> SdrStrobes:
+    """The strobes of an SDR timing mode; `delay` as in `sdr_cycles`."""
+    t = SDR_MODES[mode]
+
+    def cycles(time: int) -> int:
+        return max(1, -(-time * clock_mhz // 1000))
+
+    access = cycles(t.trea)
+    write_low = max(map(cycles, (t.twp, t.tds, t.tcls, t.tals)))
+    # The byte is still there when it is taken: no later than tRHOH behind the rise of RE_n.
+    read_low = max(cycles(t.trp), access - t.trhoh * clock_mhz // 1000)
+    return SdrStrobes(
+        write_low=write_low,
+        write=max(cycles(t.twc), write_low + max(map(cycles, (t.twh, t.tdh, t.tclh, t.talh, t.tch)))),
+        read_low=read_low,
+        read=max(cycles(t.trc), read_low + cycles(t.treh)),
+        sample=access + delay,
+        setup=max(1, cycles(t.tcs) - write_low, cycles(t.tcea) - access),
+    )

@@ -4,7 +4,8 @@ import argparse
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec import Chips, FmsConfig, preset
+from flashtrain.spec.sdr import with_sdr_waits
 
 from . import area_depth
 from .area_parts import Measured, Part, measure
@@ -61,6 +62,13 @@ def protected(config: FmsConfig) -> FmsConfig:
     )
 
 
+def with_sdr(config: FmsConfig) -> FmsConfig:
+    """With both data interfaces, in all timing modes."""
+    return replace(
+        config, name="sdr", timing=with_sdr_waits(config.timing), command_port=True, chips=Chips(sdr=True)
+    )
+
+
 def parts() -> list[Part]:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.channel.engine import ChannelEngine
@@ -85,6 +93,12 @@ def parts() -> list[Part]:
             "port_4",
             "channel engine, 4 dies, command port",
             partial(ChannelEngine, replace(config(4, 4), name="port", command_port=True)),
+            seeds=0,
+        ),
+        Part(
+            "sdr_4",
+            "channel engine, 4 dies, command port, SDR beside NV-DDR3",
+            partial(ChannelEngine, with_sdr(config(4, 4))),
             seeds=0,
         ),
         Part(

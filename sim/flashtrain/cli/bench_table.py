@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from flashtrain.perf.one_channel import OCOWFC
+from flashtrain.perf.sdr_chips import SDR_SLC
 from flashtrain.spec import PRESETS, FlashtrainError
 
 from .benchmarks import ALL_BENCHMARKS, SYSTEM_BENCHMARKS
 from .model_error import ALL, NAME
 
-CONFIGURATIONS = {**PRESETS, OCOWFC.name: OCOWFC}
+CONFIGURATIONS = {**PRESETS, OCOWFC.name: OCOWFC, SDR_SLC.name: SDR_SLC}
 
 
 class UnknownBenchmark(FlashtrainError):
@@ -39,6 +40,8 @@ FULL_SCALE = (
     Row("command_time_read", "behemoth"),
     Row("ocowfc_single_page", "ocowfc"),
     Row("ocowfc_cached", "ocowfc"),
+    Row("append_sdr", "sdr_slc"),
+    Row("read_sdr", "sdr_slc"),
     Row("metadata_bytes", "behemoth"),
     Row("buffer_bytes", "behemoth"),
     Row("simulation_speed", "behemoth"),

@@ -20,6 +20,7 @@ from flashtrain.perf.one_channel import Reads, bus_share
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.read_latency import read_latency_p99
 from flashtrain.perf.recovery_time import recovery_time
+from flashtrain.perf.sdr_chips import append_sdr, read_sdr
 from flashtrain.perf.serve import serve_iops, serve_throughput
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
@@ -197,6 +198,8 @@ BENCHMARKS = {
     "command_time_read": Benchmark(_recorded(command_time_read), LONG_QUEUE),
     "ocowfc_single_page": Benchmark(_bus_share(Reads.SINGLE_PAGE), LONG_QUEUE),
     "ocowfc_cached": Benchmark(_bus_share(Reads.CACHED)),
+    "append_sdr": Benchmark(_recorded(append_sdr)),
+    "read_sdr": Benchmark(_recorded(read_sdr)),
     "recovery_time": Benchmark(recovery_time, node=UPDATE_NODE),
     "wear_spread": Benchmark(_wear_spread),
     "metadata_bytes": DesignBenchmark(metadata_bytes),

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.reading import read_toml
-from flashtrain.spec import FmsConfig
+from flashtrain.spec import Chips, FmsConfig
 from flashtrain.spec.codec import SLICE_BYTES
 from flashtrain.spec.ecc import LANE_BYTES
+from flashtrain.spec.errors import require
 from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp
 from flashtrain.spec.update_time import TileWork, compute_cycles
 
@@ -79,6 +80,7 @@ def stages() -> dict[str, int]:
 def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[str, int]:
     """Each scalar of the kernel by its name (`parameters.h`); a channel of the kernel stands for `lanes`."""
     g, t = config.geometry, config.timing
+    require(config.chips == Chips(), "chips", config.chips, "NV-DDR3 and all commands, for this model")
     return {
         "channels": g.channels // lanes,
         "lanes": lanes,

@@ -2,101 +2,240 @@
 """A controller whose channels lead to SDR parts (`tests/parts`): a bench top in the times of the standard."""
 
 from dataclasses import dataclass, replace
+from inspect import getsource
+from pathlib import Path
 
 from amaranth import Instance, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.controller import Controller
-from flashtrain.rtl.lib.axi import Axi4LiteSignature
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule
-from flashtrain.sim.bench.streams import PERIOD_NS
-from flashtrain.spec import FmsConfig
+from flashtrain.sim.verilator.verilated import exported_sources
+from flashtrain.spec import Chips, FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
-from flashtrain.spec.registers import ADDRESS_BITS
+from flashtrain.spec.sdr import with_sdr_waits
+from flashtrain.spec.timing import Duration, ns
+from tests.parts.sdr_sources import PART
 
 AWAY = 2
 """Registers between controller and chip, in each direction."""
+SCALE = 20
+"""The parts' busy times are so much shorter than those of a data sheet."""
 
 
 @dataclass(frozen=True)
 class Socket:
-    """The part of a channel, and its fastest timing mode."""
+    """A part: its fastest timing mode, and what it declares; see `sdr_part.sv`."""
 
     mode: int
     seed: int
+    optional: int = 0x003F
+    features: int = 0x0000
+    bad_blocks: int = 0
 
 
-SOCKETS = (Socket(mode=3, seed=3), Socket(mode=5, seed=7))
+@dataclass(frozen=True)
+class Board:
+    """A configuration, the parts of each channel, one for each die, and the mode that they are to get."""
 
-CONFIG = replace(
-    TINY,
-    name="sdr_board",
-    geometry=replace(TINY.geometry, channels=len(SOCKETS)),
-    timing=replace(TINY.timing, clock_mhz=1000 // PERIOD_NS),
-    command_port=True,
-    port_delay=2 * AWAY,
+    config: FmsConfig
+    sockets: tuple[tuple[Socket, ...], ...]
+    mode: int
+
+    @property
+    def period_ns(self) -> int:
+        """A cycle of the bench is one of the clock, so the parts see the nanoseconds of the standard."""
+        return 1000 // self.config.timing.clock_mhz
+
+
+PORTED = Board(
+    replace(
+        TINY,
+        name="sdr_board",
+        timing=replace(TINY.timing, clock_mhz=500),
+        command_port=True,
+        port_delay=2 * AWAY,
+    ),
+    ((Socket(mode=3, seed=3),), (Socket(mode=5, seed=7),)),
+    mode=3,
 )
-"""A cycle of the bench is one of the clock, so the parts see the nanoseconds of the standard."""
+"""NV-DDR3 for the engines, and a command port: the parts can be brought up."""
+
+_PLAIN = Chips(
+    ddr=False, sdr=True, suspended_read=False, update=False, cache_program=False, cache_read=False,
+    random_cache_read=False, multi_plane=False, multi_plane_read=False, change_plane=False,
+)  # fmt: skip
+_SDR = replace(
+    TINY,
+    geometry=Geometry(
+        channels=1, dies=2, planes=2, blocks=12, pages=6, page_bytes=512, spare_bytes=32, spare_blocks=2
+    ),
+    timing=with_sdr_waits(
+        replace(
+            TINY.timing, clock_mhz=100, twc=ns(20), trr=Duration(6, 40), tr=ns(1_250), tprog=ns(10_000),
+            tbers=ns(35_000), tcbsy=ns(150), tdbsy=ns(25), trst=ns(500), tfeat=ns(50),
+        )
+    ),
+    write_sets=4,
+    read_pages=4,
+    port_delay=2 * AWAY,
+    chips=replace(_PLAIN, multi_plane=True),
+)  # fmt: skip
+_EVERYTHING = 0x007F
+"""Cache programs and reads, features, 78h, copyback, unique ID, 06h."""
+_TWO_PLANES, _TWO_PLANE_READS = 1 << 3, 1 << 6
+
+CACHED = Board(
+    replace(
+        _SDR,
+        name="sdr_cached",
+        command_port=True,
+        chips=replace(_PLAIN, cache_program=True, cache_read=True, random_cache_read=True, multi_plane=True),
+    ),
+    (
+        tuple(
+            Socket(mode=5, seed=seed, optional=_EVERYTHING & ~(1 << 6), features=_TWO_PLANES, bad_blocks=1)
+            for seed in (5, 9)
+        ),
+    ),
+    mode=5,
+)
+"""Two chips behind a bus, with a bad block each; caches, and programs and erases of two planes.
+
+Firmware brings the chips up, and chooses the mode of the engines."""
+
+TWO_PLANES = Board(
+    replace(
+        _SDR,
+        name="sdr_two_planes",
+        chips=replace(_PLAIN, sdr_mode=4, multi_plane=True, multi_plane_read=True, change_plane=True),
+    ),
+    (
+        tuple(
+            Socket(mode=5, seed=seed, optional=_EVERYTHING & ~3, features=_TWO_PLANES | _TWO_PLANE_READS)
+            for seed in (6, 8)
+        ),
+    ),
+    mode=4,
+)
+"""The same without caches, but with reads of two planes."""
+
+PLAIN = Board(
+    replace(
+        _SDR,
+        name="sdr_plain",
+        geometry=replace(_SDR.geometry, channels=2, dies=1, planes=1, blocks=8, spare_blocks=0),
+        max_blocks=12,
+        chips=_PLAIN,
+    ),
+    ((Socket(mode=0, seed=2, optional=0),), (Socket(mode=3, seed=4, optional=0),)),
+    mode=0,
+)
+"""Chips that have the mandatory commands alone, in timing mode 0."""
+
+BOTH = Board(
+    replace(
+        _SDR,
+        name="sdr_both",
+        geometry=replace(_SDR.geometry, dies=1, planes=1, blocks=8, spare_blocks=0),
+        max_blocks=6,
+        command_port=True,
+        chips=replace(_PLAIN, ddr=True, cache_program=True, cache_read=True),
+    ),
+    ((Socket(mode=5, seed=3),),),
+    mode=5,
+)
+"""NV-DDR3 until firmware has brought the chip up, and has chosen SDR and its mode."""
+
+BOARDS = {board.config.name: board for board in (PORTED, CACHED, TWO_PLANES, PLAIN, BOTH)}
+_PINS = ("ce_n", "cle", "ale", "we_n", "re_n", "dq_oe", "dq_o")
+_COUNTS = ("violations", "misuses", "ignored")
 
 
 class SdrBoard(wiring.Component):
-    """Members: `registers` of the controller; `power`; counts of the parts, a word for each channel.
+    """Members: `registers`, `data`, `queue` and `irq` of the controller; what the parts get, and counts.
 
-    violations, misuses, ignored : Out(32).array(C)   see `sdr_part.sv`
-    modes : Out(3).array(C)
+    The parts are numbered over all channels.
+
+    power : In(1)
+    fail_program, fail_erase : In(parts)
+    violations, misuses, ignored : Out(32).array(parts)   see `sdr_part.sv`
+    modes : Out(3).array(parts)
     """
 
-    def __init__(self, config: FmsConfig = CONFIG):
-        self.config = config
-        channels = config.geometry.channels
+    def __init__(self, board: Board):
+        self.board = board
+        self._controller = SharedModule(Controller(board.config), "flashtrain")
+        parts = sum(map(len, board.sockets))
+        members = self._controller.signature.members
         super().__init__({
-            "registers": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
+            **{name: members[name] for name in ("registers", "data", "queue", "irq")},
             "power": In(1),
-            **{name: Out(32).array(channels) for name in ("violations", "misuses", "ignored")},
-            "modes": Out(3).array(channels),
+            "fail_program": In(parts),
+            "fail_erase": In(parts),
+            **{name: Out(32).array(parts) for name in _COUNTS},
+            "modes": Out(3).array(parts),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.controller = controller = SharedModule(Controller(self.config), "flashtrain")
-        forward(m, controller, self, ("registers",))
-        for number, socket in enumerate(SOCKETS):
-            self._connect(m, controller.nand[number], number, socket)
+        m.submodules.controller = controller = self._controller
+        forward(m, controller, self, ("registers", "data", "queue", "irq"))
+        number = 0
+        for channel, sockets in enumerate(self.board.sockets):
+            pins = controller.nand[channel]
+            at_chips = {name: _delayed(m, getattr(pins, name)) for name in _PINS}
+            from_parts, drives, ready = [], [], []
+            bus = Signal(8, name=f"bus_{channel}")
+            for die, socket in enumerate(sockets):
+                outputs = self._part(m, number, socket, at_chips, at_chips["ce_n"][die], bus)
+                for kept, output in zip((from_parts, drives, ready), outputs, strict=True):
+                    kept.append(output)
+                number += 1
+            level = 0xFF  # pulled up
+            for byte, drive in zip(from_parts, drives, strict=True):
+                level = Mux(drive, byte, level)
+            m.d.comb += [
+                bus.eq(Mux(at_chips["dq_oe"], at_chips["dq_o"][:8], level)),
+                pins.dq_i.eq(_delayed(m, bus)),
+                *(pins.rb_n[die].eq(one) for die, one in enumerate(ready)),
+            ]
         return m
 
-    def _connect(self, m: Module, pins, number: int, socket: Socket) -> None:
-        away = {
-            name: len(getattr(pins, name)) for name in ("ce_n", "cle", "ale", "we_n", "re_n", "dq_oe", "dq_o")
-        }
-        at_chip = {name: getattr(pins, name) for name in away}
-        from_part, drives, ready = (Signal(width, name=f"{name}_{number}") for name, width in
-                                    (("io", 8), ("oe", 1), ("rb_n", 1)))  # fmt: skip
-        for stage in range(AWAY):
-            for name, width in away.items():
-                high = (1 << width) - 1 if name.endswith("_n") else 0
-                register = Signal(width, name=f"{name}_{number}_{stage}", init=high)
-                m.d.sync += register.eq(at_chip[name])
-                at_chip[name] = register
-        bus = Signal(8, name=f"bus_{number}")
-        m.d.comb += bus.eq(Mux(at_chip["dq_oe"], at_chip["dq_o"][:8], Mux(drives, from_part, 0xFF)))
-        level = bus
-        for stage in range(AWAY):
-            register = Signal(8, name=f"dq_i_{number}_{stage}")
-            m.d.sync += register.eq(level)
-            level = register
-        m.d.comb += [pins.dq_i.eq(level), pins.rb_n.eq(ready)]
-        g = self.config.geometry
+    def _part(self, m: Module, number: int, socket: Socket, at_chips: dict, ce_n, bus: Signal):
+        g = self.board.config.geometry
+        from_part, drives, ready = (
+            Signal(width, name=f"{name}_{number}") for name, width in (("io", 8), ("oe", 1), ("rb_n", 1))
+        )
         m.submodules[f"part_{number}"] = Instance(
             "sdr_part",
             p_PAGE_BYTES=g.page_bytes, p_SPARE_BYTES=g.spare_bytes, p_PAGES=g.pages,
             p_BLOCKS=g.blocks * g.planes, p_PLANES=g.planes, p_MAX_MODE=socket.mode, p_SEED=socket.seed,
-            p_SCALE=20,
-            i_power=self.power, i_ce_n=at_chip["ce_n"], i_cle=at_chip["cle"], i_ale=at_chip["ale"],
-            i_we_n=at_chip["we_n"], i_re_n=at_chip["re_n"], i_wp_n=1, i_io_i=bus,
+            p_OPTIONAL=socket.optional, p_FEATURES=socket.features, p_BAD_BLOCKS=socket.bad_blocks,
+            p_SCALE=SCALE,
+            i_power=self.power, i_ce_n=ce_n, i_cle=at_chips["cle"], i_ale=at_chips["ale"],
+            i_we_n=at_chips["we_n"], i_re_n=at_chips["re_n"], i_wp_n=1, i_io_i=bus,
             o_io_o=from_part, o_io_oe=drives, o_rb_n=ready,
-            i_fail_program=0, i_fail_erase=0, i_wrong_bits=0,
-            o_violations=self.violations[number], o_misuses=self.misuses[number],
-            o_ignored=self.ignored[number], o_mode=self.modes[number],
+            i_fail_program=self.fail_program[number], i_fail_erase=self.fail_erase[number], i_wrong_bits=0,
+            **{f"o_{name}": getattr(self, name)[number] for name in _COUNTS},
+            o_mode=self.modes[number],
         )  # fmt: skip
+        return from_part, drives, ready
+
+
+def board_sources(board: Board) -> list[Path]:
+    """All sources of a board; the top module is `sdr_board`."""
+    what = repr((board, getsource(SdrBoard)))
+    return [*exported_sources(lambda: SdrBoard(board), "sdr_board", what), *PART]
+
+
+def _delayed(m: Module, pin):
+    """The pin at the other end of its wire; strobes and chip enables are high at the start."""
+    for _ in range(AWAY):
+        high = (1 << len(pin)) - 1 if pin.name.endswith("_n") else 0
+        register = Signal(len(pin), name=pin.name, init=high)
+        m.d.sync += register.eq(pin)
+        pin = register
+    return pin

@@ -10,7 +10,10 @@ from flashtrain.sim.bench.registers import Registers
 from flashtrain.sim.bench.streams import PERIOD_NS
 from flashtrain.spec.registers import Register
 from tests.rtl.controller.bench_link import BenchLink
-from tests.rtl.controller.sdr_board import CONFIG, SOCKETS
+from tests.rtl.controller.sdr_board import PORTED
+
+CONFIG = PORTED.config
+SOCKETS = [socket for sockets in PORTED.sockets for socket in sockets]
 
 
 @cocotb.test()

@@ -1,6 +1,5 @@
 """The command ports of a whole controller: with one clock, and with a system clock of its own."""
 
-from inspect import getsource
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,8 @@ from flashtrain.rtl.controller import Controller, clock_domains
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.bench.streams import PERIOD_NS
 from flashtrain.sim.verilator.verilated import exported_sources
-from tests.parts.sdr_sources import PART
 from tests.rtl.controller.port_config import CONFIG
-from tests.rtl.controller.sdr_board import CONFIG as BOARD
-from tests.rtl.controller.sdr_board import SOCKETS, SdrBoard
+from tests.rtl.controller.sdr_board import PORTED, board_sources
 
 HERE = Path(__file__).parent
 
@@ -32,12 +29,16 @@ def test_bring_up(simulator, seed):
     run("bring_up", simulator, seed)
 
 
-@pytest.mark.usual("verilator")
+@pytest.mark.long
 def test_independent_parts(simulator, seed):
-    """By the Python driver; `tests/parts` is written from the standard alone. Icarus would take minutes."""
-    files = exported_sources(SdrBoard, "sdr_board", repr((BOARD, SOCKETS, getsource(SdrBoard))))
+    """By the Python driver, for engines with NV-DDR3. `test_sdr` has bring-up for engines with SDR."""
     run_bench(
-        [*files, *PART], "sdr_board", HERE / "sdr_board_bench.py", simulator=simulator, seed=seed, delays=True
+        board_sources(PORTED),
+        "sdr_board",
+        HERE / "sdr_board_bench.py",
+        simulator=simulator,
+        seed=seed,
+        delays=True,
     )
 
 

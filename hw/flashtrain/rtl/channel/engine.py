@@ -12,7 +12,7 @@ from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast
 from flashtrain.spec import FmsConfig
 
 from .block_table import BlockTable
-from .bus.bus_controller import BusController
+from .bus.bus_controller import BusController, interface_port
 from .counters import ChannelCounters
 from .die_agent.die_agent import DieAgent
 from .interface import ChannelBroadcast, ChannelInterface
@@ -82,6 +82,10 @@ class ChannelEngine(wiring.Component):
             pause = Signal(reset_less=True)  # so that the bus is paused from the end of a reset on
             m.d.sync += pause.eq(self.front_end.pause)
             m.d.comb += bus.pause.eq(pause)
+        if config.chips.sdr:
+            m.d.comb += bus.settled.eq(Cat(agent.ready for agent in agents))
+            for user in (bus, *agents):
+                forward(m, user, self.front_end, interface_port(config))
         busy = read_lookup.busy | write_buffer.busy | retrying
         m.d.comb += [
             self.front_end.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),

@@ -3,7 +3,16 @@
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import STREAM_BITS, PageEvent, PortCycle, ReadHead, ReadPage, SpareUse, WritePage
+from flashtrain.rtl.layouts import (
+    STREAM_BITS,
+    EngineInterface,
+    PageEvent,
+    PortCycle,
+    ReadHead,
+    ReadPage,
+    SpareUse,
+    WritePage,
+)
 from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.spec import FmsConfig
 
@@ -39,6 +48,10 @@ class ChannelInterface(wiring.Signature):
     pause : Out(1)                        the engine is to begin no bus operation
     paused : In(1)                        none is under way
     cycles : Out(stream(PortCycle)), answers : In(stream(8))   see `CommandPort`
+
+    With SDR as data interface and a command port:
+
+    interface : Out(EngineInterface)      constant while the engine works
     """
 
     def __init__(self, config: FmsConfig):
@@ -67,6 +80,7 @@ class ChannelInterface(wiring.Signature):
             "idle": In(1),
             "counter_value": In(COUNTER_BITS),
             **(port if config.command_port else {}),
+            **({"interface": Out(EngineInterface())} if config.command_port and config.chips.sdr else {}),
         })  # fmt: skip
 
 

@@ -28,8 +28,8 @@ class ChannelCrossing(wiring.Component):
     Reads pass a FIFO. The pages of a command are to reach the engine close together, or their die would sense
     each on its own; and whatever ends a zone waits until its reads have returned.
 
-    `ready`, `raw`, `pause` and `paused` pass two registers. A pulse of `flushed` waits for its own handshake;
-    the front end has one flush under way.
+    `ready`, `raw`, `pause`, `paused` and `interface` pass two registers. A pulse of `flushed` waits for its
+    own handshake; the front end has one flush under way.
 
     - Latency: see `Handshake`; of a read 1 edge of `front` and 2 of `channels`.
     - Throughput: see `Handshake`, for a page at the data port takes 32 cycles and more; a read per cycle of
@@ -47,6 +47,7 @@ class ChannelCrossing(wiring.Component):
 
     def __init__(self, config: FmsConfig):
         self.has_port = config.command_port
+        self.has_interface = config.command_port and config.chips.sdr
         members = ChannelInterface(config).members
         self.streams = {
             name: (member.flow, member.signature.members["payload"].shape)
@@ -81,6 +82,10 @@ class ChannelCrossing(wiring.Component):
         m.submodules.raw = FFSynchronizer(self.front_end.raw, self.engine.raw, o_domain=CHANNELS)
         if self.has_port:
             m.submodules.pause = FFSynchronizer(self.front_end.pause, self.engine.pause, o_domain=CHANNELS)
+            if self.has_interface:
+                m.submodules.interface = FFSynchronizer(
+                    self.front_end.interface, self.engine.interface, o_domain=CHANNELS
+                )
             m.submodules.paused = FFSynchronizer(self.engine.paused, self.front_end.paused, o_domain=FRONT)
         m.d.comb += [
             flushed.output.ready.eq(1),

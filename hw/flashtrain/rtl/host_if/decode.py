@@ -22,6 +22,7 @@ from flashtrain.spec.codec import bound_shift
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import RESTORED_STATES, RestoreAction
 from flashtrain.spec.nvme import (
+    UPDATE_OPCODES,
     BitField,
     GenerationAction,
     ReportFilter,
@@ -163,7 +164,9 @@ class Decoder(wiring.Component):
             return entry.bytes[which.low : which.low + which.width]
 
         opcode = field(Submission.opcode)
-        operation = reduce(or_, (Mux(opcode == code, value, 0) for code, value in OPERATION_OF.items()))
+        absent = frozenset() if self.config.chips.update else UPDATE_OPCODES
+        operations = {code: value for code, value in OPERATION_OF.items() if code not in absent}
+        operation = reduce(or_, (Mux(opcode == code, value, 0) for code, value in operations.items()))
         fields = {
             name: field(getattr(Submission, name))
             for name in (

@@ -4,7 +4,7 @@ from amaranth import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import PortCycle
+from flashtrain.rtl.layouts import EngineInterface, PortCycle
 from flashtrain.rtl.lib.streams import select
 from flashtrain.spec import FmsConfig
 
@@ -21,6 +21,7 @@ class PortRegisters(wiring.Signature):
     busy : In(1)        a cycle is under way
     paused : In(1)      of the selected channel of 1 cycle before
     byte : In(8)        what the last cycle has read
+    interface : Out(EngineInterface)   with SDR as data interface: of all engines
     """
 
     def __init__(self, config: FmsConfig):
@@ -33,6 +34,7 @@ class PortRegisters(wiring.Signature):
             "busy": In(1),
             "paused": In(1),
             "byte": In(8),
+            **({"interface": Out(EngineInterface())} if config.chips.sdr else {}),
         })  # fmt: skip
 
 

@@ -1,10 +1,10 @@
 """The registers of `flashtrain.spec.registers`, behind AXI4-Lite."""
 
 from amaranth import Cat, Const, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import TIME_BITS, StreamTable
+from flashtrain.rtl.layouts import TIME_BITS, EngineInterface, StreamTable
 from flashtrain.rtl.lib.axi import Axi4LiteSignature
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity
@@ -292,6 +292,8 @@ class RegisterFile(wiring.Component):
         registers.setting(Register.NAND_PAUSE_LOW, port.pause[:32], ~port.busy)
         registers.setting(Register.NAND_PAUSE_HIGH, port.pause[32:], ~port.busy)
         registers.setting(Register.NAND_MODE, mode, written < len(SDR_MODES))
+        if self.config.chips.sdr:
+            self._interface(m, registers)
         exists = (written & ~known == 0) & (die < self.config.geometry.dies) & (kind < len(CycleKind))
         cycle = {"kind": kind, "die": die, "mode": mode, "byte": byte}
         registers.writes[Register.NAND_CYCLE] = (
@@ -304,3 +306,13 @@ class RegisterFile(wiring.Component):
         ):  # fmt: skip
             m.d.comb += state[field.low : field.low + field.width].eq(value)
         registers.reads[Register.NAND_STATE] = state
+
+    def _interface(self, m: Module, registers: RegisterMap):
+        """Only engines in reset, and engines that are all paused, may change to another one."""
+        chips, port = self.config.chips, self.port
+        chosen = Signal(EngineInterface(), init={"mode": chips.sdr_mode, "sdr": not chips.ddr})
+        written = data.View(EngineInterface(), registers.written[: len(chosen.as_value())])
+        m.d.comb += port.interface.eq(chosen)
+        exists = (written.mode < len(SDR_MODES)) & (1 if chips.ddr else written.sdr)
+        still = (~self.enable | port.pause.all()) & ~port.busy
+        registers.setting(Register.NAND_INTERFACE, chosen.as_value(), exists & still)

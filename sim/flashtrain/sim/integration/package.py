@@ -109,6 +109,8 @@ def integration_package(designs: Designs, phy: bool = False) -> IntegrationPacka
     config, clocks = designs.config, designs.clocks
     require(not (phy and config.command_port), "command_port", config.command_port,
             "false with the model of a PHY, which has no asynchronous interface")  # fmt: skip
+    require(not (phy and config.chips.sdr), "chips.sdr", config.chips.sdr,
+            "false with the model of a PHY, which has no asynchronous interface")  # fmt: skip
     bundles = pins.bundles(config)
     rtl = _children_first(designs.controller.files)
     rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)

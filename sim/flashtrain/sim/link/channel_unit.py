@@ -2,19 +2,21 @@
 
 from amaranth import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.channel.interface import ChannelBroadcast, ChannelInterface
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule
-from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.sim.nand.pin_checker import PinChecker
+from flashtrain.sim.nand.sdr_bridge import SdrBridge, dies_bus
 from flashtrain.spec import FmsConfig
 
 
 class ChannelUnit(wiring.Component):
     """The engine of a channel and the protocol checker; dies are models of their own.
+
+    With SDR a `SdrBridge` leads to the dies, in the place of the checker.
 
     Every signal to the front end comes from registers but `pages.ready` and `erase.ready`, which depend on
     their own stream's payload, too. No logic stands between the pins and the first registers.
@@ -40,7 +42,7 @@ class ChannelUnit(wiring.Component):
             "channel_reset": In(1),
             "channel": In(8),
             "cycle": In(64),
-            "nand": Out(nand_bus(config)),
+            "nand": Out(dies_bus(config)),
             "violations": Out(32),
         })  # fmt: skip
 
@@ -49,14 +51,20 @@ class ChannelUnit(wiring.Component):
         m.submodules.engine = engine = SharedModule(
             ChannelEngine(self.config), "flashtrain_channel", reset=self.channel_reset
         )
-        m.submodules.checker = checker = PinChecker(self.config)
-        checker.listen(m, self.nand)
+        if self.config.chips.ddr:
+            forward(m, engine, self, ("nand",))
+            m.submodules.checker = checker = PinChecker(self.config)
+            checker.listen(m, self.nand)
+            m.d.comb += [
+                checker.cycle.eq(self.cycle),
+                checker.channel.eq(self.channel),
+                self.violations.eq(checker.violations),
+            ]
+        else:
+            m.submodules.bridge = bridge = SdrBridge(self.config)
+            connect(m, engine.nand, bridge.bus)
+            connect(m, bridge.dies, flipped(self.nand))
         for interface in (engine.front_end, engine.broadcast):
             forward(m, interface, self, interface.signature.members)
-        forward(m, engine, self, ("data_valid", "read_data", "nand"))
-        m.d.comb += [
-            checker.cycle.eq(self.cycle),
-            checker.channel.eq(self.channel),
-            self.violations.eq(checker.violations),
-        ]
+        forward(m, engine, self, ("data_valid", "read_data"))
         return m

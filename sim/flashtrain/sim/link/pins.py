@@ -10,7 +10,7 @@ from amaranth.lib.wiring import Out
 
 from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.lib.shared import leaf_ports
-from flashtrain.rtl.nand_bus import nand_bus
+from flashtrain.sim.nand.sdr_bridge import dies_bus
 from flashtrain.spec import FmsConfig
 
 
@@ -40,7 +40,7 @@ def controller_pins(config: FmsConfig) -> list[Pin]:
 
 def nand_pins(config: FmsConfig) -> list[Pin]:
     """The pins between one channel and its dies, in both directions."""
-    bus = nand_bus(config).create()
+    bus = dies_bus(config).create()
     return [Pin(str(name), len(Value.cast(value))) for (name,), _, value in bus.signature.flatten(bus)]
 
 

@@ -1,8 +1,8 @@
 """The NAND packages of one channel."""
 
-from amaranth import Module
+from amaranth import Const, Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.rtl.nand_bus import nand_bus
@@ -10,6 +10,7 @@ from flashtrain.spec import FmsConfig
 
 from .die_unit import DieUnit
 from .pin_checker import PinChecker
+from .sdr_bridge import SdrBridge
 
 SHARED_PINS = ("cle", "ale", "we", "dqs_o", "re", "dq_o")
 """Pins that go to all dies of a channel."""
@@ -36,7 +37,8 @@ class NandChannel(wiring.Component):
 
     Members
     -------
-    bus : In(NandBus(dies))   the dies have no asynchronous interface: they ignore a command port, and DQ is 0
+    bus : In(NandBus(dies))   the dies have no asynchronous interface: they ignore a command port, and DQ is
+      0. Without `chips.ddr` a `SdrBridge` is before them, and no checker
     cycle : In(64)        number of this cycle; stamps messages and events
     channel : In(8)       number of this channel, for the same
     violations : Out(32)  how often the arrays and the checker refused something
@@ -58,16 +60,22 @@ class NandChannel(wiring.Component):
         bus = self.bus
         dqs_i, dq_i = 0, 0
         unit = DieUnit(self.config, bad_block=self.bad_block, bad_planes=self.bad_planes)
-        m.submodules.checker = checker = PinChecker(self.config)
-        checker.listen(m, bus)
-        m.d.comb += [checker.cycle.eq(self.cycle), checker.channel.eq(self.channel)]
-        violations = checker.violations
+        if self.config.chips.ddr:
+            pins = bus
+            m.submodules.checker = checker = PinChecker(self.config)
+            checker.listen(m, bus)
+            m.d.comb += [checker.cycle.eq(self.cycle), checker.channel.eq(self.channel)]
+            violations = checker.violations
+        else:
+            m.submodules.bridge = bridge = SdrBridge(self.config)
+            connect(m, flipped(bus), bridge.bus)
+            pins, violations = bridge.dies, Const(0)
         for index in range(self.config.geometry.dies):
             m.submodules[f"die{index}"] = die = SharedModule(unit, "flashtrain_die_unit")
             m.d.comb += [
-                *(getattr(die.pins, name).eq(getattr(bus, name)) for name in SHARED_PINS),
-                die.pins.ce_n.eq(bus.ce_n[index]),
-                bus.rb_n[index].eq(die.pins.rb_n),
+                *(getattr(die.pins, name).eq(getattr(pins, name)) for name in SHARED_PINS),
+                die.pins.ce_n.eq(pins.ce_n[index]),
+                pins.rb_n[index].eq(die.pins.rb_n),
                 die.cycle.eq(self.cycle),
                 die.channel.eq(self.channel),
                 die.die.eq(index),
@@ -76,5 +84,5 @@ class NandChannel(wiring.Component):
             dqs_i |= die.pins.dqs_i
             dq_i |= die.pins.dq_i
             violations += die.violations
-        m.d.comb += [bus.dqs_i.eq(dqs_i), bus.dq_i.eq(dq_i), self.violations.eq(violations)]
+        m.d.comb += [pins.dqs_i.eq(dqs_i), pins.dq_i.eq(dq_i), self.violations.eq(violations)]
         return m

@@ -52,6 +52,7 @@ from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.sim.link.seams import observed_in_channel, observed_in_front_end
 from flashtrain.sim.nand import SHARED_PINS
 from flashtrain.sim.nand.pin_checker import PinChecker
+from flashtrain.sim.nand.sdr_bridge import SdrBridge
 from flashtrain.sim.partition.options import Plan
 from flashtrain.spec import FmsConfig
 
@@ -77,13 +78,14 @@ def front_end_plan(config: FmsConfig) -> Plan:
 def channel_plan(config: FmsConfig) -> Plan:
     # Without a code the identity is the page's last, and `ends` is `identified`.
     ends = ("ends",) if config.code else ()
+    checked = {("checker", "dq_o"): ("we", "dqs_o"), ("checker", "dq_i"): ("reads_status",)}
     # The part of `BusController` holds its beat counter and its data receiver.
     return Plan(
         parts=(
             PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, PageMemory,
             FreePages, PageSender, BusController, OperationControl, PinDriver, BusArbiter, Turnaround,
             CycleSequencer, BlockTable, EraseBroadcast, DieAgent, HoldTimer, ChannelCounters,
-            EventCounters, Timer, PinChecker,
+            EventCounters, Timer, PinChecker if config.chips.ddr else SdrBridge,
         ),
         restless=("engine_counters",),
         prompt=(
@@ -98,8 +100,7 @@ def channel_plan(config: FmsConfig) -> Plan:
         guards={
             ("engine_read_buffer_sender", "pages__payload"): ("pages__valid",),
             ("engine_read_buffer_page_memory", "identity"): ("identified", *ends),
-            ("checker", "dq_o"): ("we", "dqs_o"),
-            ("checker", "dq_i"): ("reads_status",),
+            **(checked if config.chips.ddr else {}),
         },
         observed=observed_in_channel(config),
     )  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from flashtrain.host.link import Link
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand
+from flashtrain.spec.registers import NandInterface, Register
 from flashtrain.spec.timing import ns
 
 from .command_port import ChipPins, CommandPort
@@ -63,6 +64,8 @@ def bring_up(
     fastest: no faster timing mode is set. on_step: called after each step. compare: whether chips that differ
     from the configuration fail; `probed` makes one of what is there.
 
+    With `chips.sdr` the engines then have SDR in that mode as their data interface.
+
     A failure of a chip ends its own steps, is in its report, and is no exception. Nothing is programmed and
     nothing erased. Every wait is bounded: a chip takes `FIRST_RESET_US` and some milliseconds at most, and as
     long as its cycles take on the Link. Raises :class:`PortMissing` for a device without a command port.
@@ -89,6 +92,10 @@ def bring_up(
                 report.error = error
             finally:
                 port.set_mode(0)
+        if link.config.chips.sdr and sound:
+            # The engines are paused: they reset the chips in mode 0, and set this one again.
+            chosen = mode << NandInterface.mode.low | 1 << NandInterface.sdr.low
+            link.write_register(Register.NAND_INTERFACE, chosen)
     return reports
 
 

@@ -1,7 +1,7 @@
 """Checks 1 to 7 of `flashtrain.spec.nvme`: all checks of a command that do not depend on its zone."""
 
 from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status
-from flashtrain.spec.nvme import Submission
+from flashtrain.spec.nvme import UPDATE_OPCODES, Submission
 from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Codec
 
@@ -9,7 +9,6 @@ from .fields import Fields
 from .streams import StreamSettings
 from .submission_entry import SubmissionEntry
 
-_OPCODES = frozenset(Opcode)
 _SGL_DATA_BLOCK = 0x00
 _REPORT_ALIGNMENT = 8
 
@@ -21,6 +20,7 @@ class Checker:
         self.config = config
         self.streams = streams
         self.memory_bytes = memory_bytes
+        self._opcodes = frozenset(Opcode) - (frozenset() if config.chips.update else UPDATE_OPCODES)
         self._fields = Fields(config, streams)
         self._zone_size, self._page_bytes = config.geometry.zone_size, config.geometry.page_bytes
         self._rights = {
@@ -31,7 +31,7 @@ class Checker:
 
     def status(self, port: Port, entry: SubmissionEntry) -> Status:
         """The status of the first check that fails, or success."""
-        if entry.opcode not in _OPCODES:
+        if entry.opcode not in self._opcodes:
             return Status.INVALID_OPCODE
         if entry.fuse or (entry.has_data and entry.psdt != Submission.PSDT_SGL):
             return Status.INVALID_FIELD

@@ -113,8 +113,9 @@ class Turnaround(wiring.Component):
         self.sent_cycles = sent_cycles
         self.grant_cycles = grant_cycles
         # One sender is stored: its turnaround must end before another die can have sent a status.
-        require(timing.cycles("trhw") <= timing.cycles("twc") + timing.cycles("twhr"), "timing.trhw",
-                timing.trhw, "at most twc and twhr together")  # fmt: skip
+        most = sum(map(timing.cycles, ("tchz", "twc", "twhr")))
+        require(timing.cycles("trhw") <= most, "timing.trhw", timing.trhw,
+                "at most tchz, twc and twhr together")  # fmt: skip
         super().__init__({"sent": In(1), "die": In(bits_for(dies)), "blocked": Out(dies)})
 
     def elaborate(self, platform):

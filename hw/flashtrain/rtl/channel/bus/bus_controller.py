@@ -1,17 +1,26 @@
 """The NAND bus of a channel: one bus operation at a time, in cycles with ONFI's timing."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.hdl import ValueLike
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from flashtrain.rtl.channel.block_table import BlockLookup
-from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget, PortCycle
+from flashtrain.rtl.layouts import (
+    BufferPage,
+    BusRequest,
+    EngineInterface,
+    FillTarget,
+    PageSource,
+    PageTarget,
+    PortCycle,
+)
 from flashtrain.rtl.lib.forward import forward
-from flashtrain.rtl.nand_bus import asynchronous_pins, nand_bus
+from flashtrain.rtl.nand_bus import asynchronous_pins, has_asynchronous_pins, nand_bus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp
 from flashtrain.spec.registers import ChannelCounter
+from flashtrain.spec.sdr import SDR_MODES
 
 from .bus_arbiter import BusArbiter, Turnaround
 from .bus_cycles import (
@@ -26,6 +35,7 @@ from .bus_cycles import (
     Step,
 )
 from .command_port import CommandPort
+from .sdr_strobe import SdrStrobe
 
 ANSWER_CYCLES = 64
 """Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
@@ -56,7 +66,13 @@ def _loaded_beats(config: FmsConfig) -> int:
 
 def _longest_phase(config: FmsConfig) -> int:
     times = (config.timing.cycles(name) for name in ("twc", "tadl", "twhr"))
-    return max(_beats(config), _loaded_beats(config), *times)
+    setups = (mode.setup for mode in config.engine_modes.values())
+    return max(_beats(config), _loaded_beats(config), *times, *setups)
+
+
+def interface_port(config: FmsConfig) -> dict:
+    """The member by which firmware chooses between data interfaces, or the mode of one."""
+    return {"interface": In(EngineInterface())} if config.chips.sdr and config.command_port else {}
 
 
 class _State:
@@ -65,10 +81,13 @@ class _State:
     def __init__(self, config: FmsConfig):
         dies = config.geometry.dies
         self.arbiter = BusArbiter(dies)
-        self.turnaround = Turnaround(config.timing, dies, sent_cycles=2, grant_cycles=4)
+        # With SDR a chip enable rises 2 cycles behind the end; RE_n has risen before.
+        sent_cycles = -2 if config.chips.sdr else 2
+        self.turnaround = Turnaround(config.timing, dies, sent_cycles=sent_cycles, grant_cycles=4)
         self.sequencer = CycleSequencer(
-            copyback=config.geometry.spare_blocks > 0, features=config.read_levels > 0
+            config.chips, copyback=config.geometry.spare_blocks > 0, features=config.read_levels > 0
         )
+        self.strobe = SdrStrobe(config) if config.chips.sdr else None
 
         # The operation.
         self.die = Signal.like(self.arbiter.die)
@@ -78,6 +97,11 @@ class _State:
         self.next_phase = Signal(NextPhase)
         self.next_step = Signal(Step)
         self.operation_done = Signal()
+
+        # SDR: it is the interface; its mode for this die; a byte is the high one of its beat.
+        self.sdr: Value = Const(1) if not config.chips.ddr else Signal()
+        self.mode = Signal(EngineInterface()["mode"].shape)
+        self.high_byte = Signal()
 
         # Of each request, before the bus is granted.
         self.takes = Signal(dies)
@@ -105,6 +129,11 @@ class OperationControl(wiring.Component):
     pause : In(1)      begin no operation
     paused : Out(1)    none is under way, until `released` without `pause`
     released : In(1)   of `CommandPort`
+
+    With SDR:
+
+    settled : In(dies)   the die has the timing mode of the engine; before, it has mode 0
+    interface : In(EngineInterface)   with a command port; else the configuration's
     """
 
     def __init__(self, config: FmsConfig):
@@ -124,8 +153,10 @@ class OperationControl(wiring.Component):
             "beats_valid": In(1),
             "beats_ready": Out(1),
             "counter": Out(CountPort(_longest_phase(config))),
-            "receiver": Out(ReceivePort()),
-            "pins": Out(PinControl(dies)),
+            "receiver": Out(ReceivePort(sdr=config.chips.sdr)),
+            "pins": Out(PinControl(dies, sdr=config.chips.sdr)),
+            **({"settled": In(dies)} if config.chips.sdr else {}),
+            **interface_port(config),
             **(pausing if config.command_port else {}),
         })  # fmt: skip
 
@@ -137,6 +168,9 @@ class OperationControl(wiring.Component):
         m.submodules.sequencer = s.sequencer
         self._address(m, s)
         self._choose(m, s)
+        if s.strobe is not None:
+            m.submodules.strobe = s.strobe
+            self._choose_interface(m, s, s.strobe)
         with m.FSM():
             self._grant(m, s)
             self._drive_cycles(m, s)
@@ -191,6 +225,50 @@ class OperationControl(wiring.Component):
             m.d.sync += self.fetch.valid.eq(0)
         m.d.sync += s.arbiter.room.eq(self.fill.ready)  # a grant without room waits in FILL_TARGET
 
+    def _choose_interface(self, m: Module, s: _State, strobe: SdrStrobe) -> None:
+        """Registers for the interface and the mode, and the strobes of SDR on the pins."""
+        chips = self.config.chips
+        mode = self.interface.mode if self.config.command_port else chips.sdr_mode
+        if chips.ddr:
+            m.d.sync += s.sdr.eq(self.interface.sdr)
+        m.d.sync += s.mode.eq(Mux(Array(self.settled)[s.die], mode, 0))
+        m.d.comb += [
+            strobe.mode.eq(s.mode),
+            self.receiver.sdr.eq(s.sdr),
+            self.receiver.capture.eq(strobe.capture),
+            self.pins.sdr.eq(s.sdr),
+            self.pins.write.eq(s.sdr & strobe.low & ~strobe.reads),
+            self.pins.read.eq(s.sdr & strobe.low & strobe.reads),
+            self.pins.high_byte.eq(s.high_byte & ~strobe.reads),
+        ]
+
+    def _strobe(self, m: Module, s: _State, run: ValueLike = 1, *, reads: bool = False) -> None:
+        """Move a byte in a cycle of SDR, if that is the interface, and while it may `run`."""
+        if s.strobe is not None:
+            m.d.comb += [
+                s.strobe.run.eq(s.sdr & run),
+                s.strobe.reads.eq(reads),
+                self.pins.drive.eq(s.sdr & (not reads)),
+            ]
+
+    def _strobe_beat(self, m: Module, s: _State, run: ValueLike = 1, *, reads: bool = False) -> None:
+        """Move a beat, the low byte first."""
+        self._strobe(m, s, run, reads=reads)
+        if s.strobe is not None:
+            with m.If(s.strobe.ended):
+                m.d.sync += s.high_byte.eq(~s.high_byte)
+
+    def _byte_ended(self, s: _State, otherwise: ValueLike = 1) -> ValueLike:
+        """In SDR the end of a byte's cycle; with DQS `otherwise`."""
+        return otherwise if s.strobe is None else Mux(s.sdr, s.strobe.ended, otherwise)
+
+    def _beat_ended(self, s: _State) -> ValueLike:
+        return 1 if s.strobe is None else ~s.sdr | (s.strobe.ended & s.high_byte)
+
+    def _flowing(self, s: _State) -> ValueLike:
+        """Data of the die are on their way."""
+        return self.receiver.beat if s.strobe is None else self.receiver.beat | s.strobe.pending
+
     def _stay(self, m: Module, cycles: int, state: str) -> None:
         """Go to `state`, which ends after so many cycles or beats."""
         m.d.comb += [self.counter.load.eq(1), self.counter.length.eq(max(cycles, 1) - 1)]
@@ -203,6 +281,12 @@ class OperationControl(wiring.Component):
     def _finish(self, m: Module, s: _State) -> None:
         m.d.comb += s.operation_done.eq(1)
         m.next = "IDLE"
+
+    @property
+    def _released_cycles(self) -> int:
+        """Cycles of tCEH without a chip enable, but for those of IDLE and GRANTED."""
+        tceh = max(mode.tceh for mode in SDR_MODES)
+        return -(-tceh * self.config.timing.clock_mhz // 1000) - 2
 
     def _cycles(self, name: str) -> int:
         return self.config.timing.cycles(name)
@@ -244,8 +328,38 @@ class OperationControl(wiring.Component):
                         with m.If(s.takes[number] & ~self.offline[number]):
                             m.d.sync += self.fetch.valid.eq(1)
 
+            if s.strobe is not None:
+                with m.If(s.sdr & ~Array(self.offline)[s.die]):
+                    self._stay(m, self._released_cycles, "RELEASED")
+
+        if s.strobe is not None:
+            self._select(m, s)
+
         with m.State("OFFLINE"):
             self._finish(m, s)
+
+    def _select(self, m: Module, s: _State) -> None:
+        """The chip enable of SDR. The block of a page is looked up meanwhile."""
+        with m.State("RELEASED"):
+            m.d.comb += [self.activity.eq(BusActivity.WAIT), self.counter.count.eq(1)]
+            with m.If(self.counter.ended):
+                self._stay(m, 1, "SELECTED")
+                with m.Switch(s.mode):
+                    for number, mode in self.config.engine_modes.items():
+                        with m.Case(number):
+                            self._stay(m, mode.setup, "SELECTED")
+        with m.State("SELECTED"):
+            m.d.comb += [
+                self.activity.eq(BusActivity.WAIT),
+                self.counter.count.eq(1),
+                self.pins.selected.eq(1),
+            ]
+            with m.If(self.counter.ended):
+                self._start_cycle(m, s, Step.FIRST)
+                with m.If(s.request.kind.gives_page):
+                    m.next = "FILL_TARGET"
+                with m.Elif(s.request.op.matches(_TAKES_NAMED_PAGE)):
+                    self._stay(m, _beats(self.config), "DATA_IN")
 
     def _drive_cycles(self, m: Module, s: _State) -> None:
         """Command and address cycles."""
@@ -255,10 +369,11 @@ class OperationControl(wiring.Component):
                 self.pins.selected.eq(1),
                 self.pins.cle.eq(~s.sequencer.address),
                 self.pins.ale.eq(s.sequencer.address),
-                self.pins.we.eq(self.counter.ended),
+                self.pins.we.eq(self.counter.ended if s.strobe is None else self.counter.ended & ~s.sdr),
                 self.counter.count.eq(1),
             ]
-            with m.If(self.counter.ended), m.Switch(s.next_phase):
+            self._strobe(m, s)
+            with m.If(self._byte_ended(s, self.counter.ended)), m.Switch(s.next_phase):
                 with m.Case(NextPhase.CYCLE):
                     self._start_cycle(m, s, s.next_step)
                 with m.Case(NextPhase.DATA_IN):
@@ -277,41 +392,56 @@ class OperationControl(wiring.Component):
             ]
             with m.If(self.counter.ended):
                 self._stay(m, _loaded_beats(self.config), "DATA_IN")
+                if s.strobe is not None:
+                    with m.If(s.request.op == BusOp.SET_TIMING_MODE):
+                        self._stay(m, FEATURE_PARAMETERS, "PARAMETER")
                 if self.config.read_levels:
                     with m.If(s.request.op == BusOp.SET_READ_LEVEL):
-                        self._stay(m, FEATURE_PARAMETERS, "LEVEL")
+                        self._stay(m, FEATURE_PARAMETERS, "PARAMETER")
 
-        # Each of them at both edges of DQS; all but the level are 0.
-        if self.config.read_levels:
-            with m.State("LEVEL"):
-                self._send_parameter(m)
-                m.d.comb += self.pins.byte.eq(s.request.level)
-                m.next = "PARAMETERS"
+        # Each of them at both edges of DQS; all but the first are 0.
+        if s.strobe is not None or self.config.read_levels:
+            with m.State("PARAMETER"):
+                self._send_parameter(m, s)
+                m.d.comb += self.pins.byte.eq(self._parameter(s))
+                with m.If(self._byte_ended(s)):
+                    m.next = "PARAMETERS"
             with m.State("PARAMETERS"):
-                self._send_parameter(m)
+                self._send_parameter(m, s)
                 m.d.comb += self.pins.byte.eq(0)
-                with m.If(self.counter.ended):
+                with m.If(self.counter.ended & self._byte_ended(s)):
                     self._finish(m, s)
 
         with m.State("DATA_IN"):
             m.d.comb += [
                 self.activity.eq(BusActivity.WAIT),
                 self.pins.selected.eq(1),
-                self.pins.dqs.eq(self.beats_valid),
-                self.beats_ready.eq(1),
+                self.pins.dqs.eq(self.beats_valid if s.strobe is None else self.beats_valid & ~s.sdr),
+                self.beats_ready.eq(self._beat_ended(s)),
             ]
+            self._strobe_beat(m, s, self.beats_valid)
             with m.If(self.beats_valid):
-                m.d.comb += [self.activity.eq(BusActivity.DATA_IN), self.counter.count.eq(1)]
-                with m.If(self.counter.ended):
+                m.d.comb += [
+                    self.activity.eq(BusActivity.DATA_IN),
+                    self.counter.count.eq(self._beat_ended(s)),
+                ]
+                with m.If(self.counter.ended & self._beat_ended(s)):
                     self._start_cycle(m, s, Step.THIRD)
 
-    def _send_parameter(self, m: Module) -> None:
+    def _parameter(self, s: _State) -> ValueLike:
+        """The first parameter of a feature."""
+        if s.strobe is None:
+            return s.request.level
+        return self.interface.mode if self.config.command_port else self.config.chips.sdr_mode
+
+    def _send_parameter(self, m: Module, s: _State) -> None:
+        self._strobe(m, s)
         m.d.comb += [
             self.activity.eq(BusActivity.COMMAND),
             self.pins.selected.eq(1),
-            self.pins.dqs.eq(1),
+            self.pins.dqs.eq(1 if s.strobe is None else ~s.sdr),
             self.pins.parameter.eq(1),
-            self.counter.count.eq(1),
+            self.counter.count.eq(self._byte_ended(s)),
         ]
 
     def _read_status(self, m: Module, s: _State) -> None:
@@ -325,8 +455,14 @@ class OperationControl(wiring.Component):
                 m.next = "STATUS_REQUEST"
 
         with m.State("STATUS_REQUEST"):
-            m.d.comb += [self.activity.eq(BusActivity.WAIT), self.pins.selected.eq(1), self.pins.re.eq(1)]
-            self._stay(m, ANSWER_CYCLES, "STATUS")
+            m.d.comb += [
+                self.activity.eq(BusActivity.WAIT),
+                self.pins.selected.eq(1),
+                self.pins.re.eq(1 if s.strobe is None else ~s.sdr),
+            ]
+            self._strobe(m, s, reads=True)
+            with m.If(self._byte_ended(s)):
+                self._stay(m, ANSWER_CYCLES, "STATUS")
 
         with m.State("STATUS"):
             m.d.comb += [
@@ -335,7 +471,10 @@ class OperationControl(wiring.Component):
                 self.receiver.status.eq(1),
                 self.counter.count.eq(1),
             ]
-            with m.If(self.receiver.beat):
+            answered = self.receiver.beat
+            if s.strobe is not None:
+                answered = Mux(s.sdr, ~s.strobe.pending, answered)
+            with m.If(answered):
                 m.next = "DRAIN"
             with m.Elif(self.counter.ended):
                 m.d.comb += self.receiver.timeout.eq(1)
@@ -359,23 +498,26 @@ class OperationControl(wiring.Component):
             m.d.comb += [
                 self.activity.eq(BusActivity.DATA_OUT),
                 self.pins.selected.eq(1),
-                self.pins.re.eq(1),
+                self.pins.re.eq(1 if s.strobe is None else ~s.sdr),
                 self.receiver.receive.eq(1),
-                self.counter.count.eq(1),
+                self.counter.count.eq(self._beat_ended(s)),
             ]
-            with m.If(self.counter.ended):
+            self._strobe_beat(m, s, reads=True)
+            with m.If(self.counter.ended & self._beat_ended(s)):
                 m.next = "DRAIN"
 
         # The die answers `re` some cycles later and without a gap: the end of DQS is the end of the data.
+        # With SDR it is known how much later.
         with m.State("DRAIN"):
             m.d.comb += [
                 self.activity.eq(BusActivity.WAIT),
                 self.pins.selected.eq(1),
                 self.receiver.receive.eq(1),
             ]
-            with m.If(~self.receiver.beat & self.receiver.incomplete):
+            flowing = self._flowing(s)
+            with m.If(~flowing & self.receiver.incomplete):
                 m.next = "PAD"
-            with m.Elif(~self.receiver.beat):
+            with m.Elif(~flowing):
                 m.d.comb += [s.turnaround.sent.eq(1), s.operation_done.eq(1)]
                 m.next = "TURNAROUND"
 
@@ -402,6 +544,8 @@ class BusController(wiring.Component):
     Parameters of a feature begin tADL after its address.
     After data out dies are blocked for their turnaround (`Turnaround`).
     With a command port the bus may be paused between two operations: then it is the port's.
+    With SDR each byte has a cycle of WE_n or RE_n (`SdrStrobe`). An operation begins with tCEH without a chip
+    enable, and with the setup of a low one. A die has mode 0 until it is settled. Other times are the same.
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
     A die that is offline is not selected. Its operations end at once: a status reads ready and failed, pages
@@ -432,6 +576,11 @@ class BusController(wiring.Component):
     pause : In(1)      a register
     paused : Out(1)    the port takes cycles
     cycles : In(stream(PortCycle)), answers : Out(stream(8))   see `CommandPort`
+
+    With SDR:
+
+    settled : In(dies)   the die has been reset, and has the timing mode of the engine
+    interface : In(EngineInterface)   with a command port, constant while a die works
     """
 
     def __init__(self, config: FmsConfig):
@@ -459,15 +608,18 @@ class BusController(wiring.Component):
             "nand": Out(nand_bus(config)),
             "activity": Out(BusActivity),
             **(port if config.command_port else {}),
+            **({"settled": In(dies)} if config.chips.sdr else {}),
+            **interface_port(config),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.operation = operation = OperationControl(self.config)
         m.submodules.counter = counter = BeatCounter(_longest_phase(self.config))
-        m.submodules.receiver = receiver = DataReceiver(_beats(self.config))
-        asynchronous = self.config.command_port
-        m.submodules.pins = pins = PinDriver(self.config.geometry.dies, asynchronous=asynchronous)
+        m.submodules.receiver = receiver = DataReceiver(_beats(self.config), sdr=self.config.chips.sdr)
+        m.submodules.pins = pins = PinDriver(
+            self.config.geometry.dies, port=self.config.command_port, sdr=self.config.chips.sdr
+        )
         forward(m, operation, self, (
             "requests", "done", "offline", "lookup", "fetch", "origin_of", "origin", "fill", "activity",
         ))  # fmt: skip
@@ -482,7 +634,11 @@ class BusController(wiring.Component):
             self.beats.ready.eq(operation.beats_ready),
             pins.beat.eq(self.beats.payload),
         ]
-        if asynchronous:
+        if self.config.chips.sdr:
+            forward(m, operation, self, ("settled", *interface_port(self.config)))
+        if has_asynchronous_pins(self.config):
+            forward(m, pins, self.nand, asynchronous_pins())
+        if self.config.command_port:
             self._serve_firmware(m, operation, pins)
         return m
 
@@ -490,7 +646,6 @@ class BusController(wiring.Component):
         """The pins are the command port's while the operation control is paused."""
         m.submodules.command_port = port = CommandPort(self.config)
         forward(m, port, self, ("cycles", "answers"))
-        forward(m, pins, self.nand, asynchronous_pins())
         connect(m, port.pins, pins.port)
         m.d.comb += [
             operation.pause.eq(self.pause),

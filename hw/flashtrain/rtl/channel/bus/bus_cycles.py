@@ -1,5 +1,6 @@
 """Cycles and beats on the pins of a NAND bus: their bytes, their count, and the registers of the pins."""
 
+from contextlib import nullcontext
 from functools import reduce
 from itertools import pairwise
 from operator import or_
@@ -9,8 +10,9 @@ from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.nand_bus import asynchronous_pins
+from flashtrain.spec.chips import Chips
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieStatus, Feature
+from flashtrain.spec.nand import AddressCycles, BusOp, DataPhase, DieStatus, Feature, sequences
 
 
 class Step(enum.Enum, shape=3):
@@ -51,13 +53,15 @@ _COMMANDS = (Step.FIRST, Step.COLUMN_LOW, Step.SECOND, Step.THIRD)
 
 _COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
 
+_FEATURES = {BusOp.SET_READ_LEVEL: Feature.READ_LEVEL, BusOp.SET_TIMING_MODE: Feature.TIMING_MODE}
+
 _READY = DieStatus.RDY | DieStatus.ARDY | DieStatus.SUSPENDED_READ
 _FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
 """The status of a die that is offline."""
 
 
 class CycleSequencer(wiring.Component):
-    """Command and address cycles (`SEQUENCES`): the byte of each, and the step or phase behind it.
+    """Command and address cycles (`spec.nand.sequences`): the byte of each, and the step or phase behind it.
 
     Combinational, but for commands after the first: these come a cycle after their operation.
     DATA_OUT has no command or address cycles, and its outputs mean nothing.
@@ -76,9 +80,11 @@ class CycleSequencer(wiring.Component):
     ----------
     copyback : also sequences copybacks
     features : also sequences operations that set features
+    chips : with the commands that these have
     """
 
-    def __init__(self, *, copyback: bool = False, features: bool = False):
+    def __init__(self, chips: Chips = Chips(), *, copyback: bool = False, features: bool = False):
+        self.chips = chips
         self.copyback = copyback
         self.features = features
         super().__init__({
@@ -96,10 +102,10 @@ class CycleSequencer(wiring.Component):
         commands = {step: Signal(8, name=step.name.lower()) for step in _COMMANDS}
         row_byte = Signal(8)
         with m.Switch(self.op):
-            for op, sequence in SEQUENCES.items():
-                if self._includes(op, sequence):
+            for op, sequence in sequences(self.chips).items():
+                if self._includes(op):
                     with m.Case(op):
-                        self._commands(m, sequence, commands)
+                        self._commands(m, op, sequence, commands)
         with m.Switch(self.step):
             for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
                 with m.Case(step):
@@ -112,12 +118,14 @@ class CycleSequencer(wiring.Component):
         ]
         return m
 
-    def _includes(self, op: BusOp, sequence) -> bool:
-        if op in _COPYBACK and not self.copyback:
-            return False
-        return self.features or sequence.data is not DataPhase.FEATURE
+    def _includes(self, op: BusOp) -> bool:
+        if op is BusOp.SET_TIMING_MODE:
+            return self.chips.sdr
+        if op is BusOp.SET_READ_LEVEL:
+            return self.features
+        return self.copyback or op not in _COPYBACK
 
-    def _commands(self, m: Module, sequence, commands: dict[Step, Signal]):
+    def _commands(self, m: Module, op: BusOp, sequence, commands: dict[Step, Signal]):
         """Command bytes and order of one operation."""
         order = [Step.FIRST]
         if sequence.address is AddressCycles.FEATURE:
@@ -134,7 +142,7 @@ class CycleSequencer(wiring.Component):
         successors[Step.THIRD] = (NextPhase.END, Step.FIRST)
         bytes_of = {Step.FIRST: sequence.first, Step.SECOND: sequence.second, Step.THIRD: sequence.third}
         if sequence.data is DataPhase.FEATURE:
-            bytes_of[Step.COLUMN_LOW] = Feature.READ_LEVEL
+            bytes_of[Step.COLUMN_LOW] = _FEATURES[op]
         for step, byte in commands.items():
             domain = m.d.comb if step is Step.FIRST else m.d.sync
             domain += byte.eq(bytes_of.get(step) or 0)
@@ -200,15 +208,24 @@ class ReceivePort(wiring.Signature):
     offline : Out(1)   the status is that of a die that is offline
     beat : In(1)       a beat of the die is in the input registers
     incomplete : In(1)   beats of the page are missing
+
+    With `sdr`:
+
+    sdr : Out(1)       the interface is SDR: a beat is of two bytes, which come one after the other
+    capture : Out(1)   a byte is on the pins
     """
 
-    def __init__(self):
+    def __init__(self, *, sdr: bool = False):
         controls = ("start", "receive", "pad", "status", "timeout", "offline")
+        if sdr:
+            controls += ("sdr", "capture")
         super().__init__({**dict.fromkeys(controls, Out(1)), "beat": In(1), "incomplete": In(1)})
 
 
 class DataReceiver(wiring.Component):
     """Input registers of the data pins; takes the beats of a page and a die's status from them.
+
+    With SDR the low byte of a beat comes first. A status is a single one.
 
     Latency: 1 cycle from the pins to `fill_valid`, 2 to `status`. Throughput: one beat per cycle.
 
@@ -222,12 +239,14 @@ class DataReceiver(wiring.Component):
     Parameters
     ----------
     beats : of a page
+    sdr : bytes may come by the asynchronous interface
     """
 
-    def __init__(self, beats: int):
+    def __init__(self, beats: int, *, sdr: bool = False):
         self.beats = beats
+        self.sdr = sdr
         super().__init__({
-            "port": In(ReceivePort()),
+            "port": In(ReceivePort(sdr=sdr)),
             "dqs_i": In(1),
             "dq_i": In(16),
             "fill_valid": Out(1),
@@ -245,6 +264,8 @@ class DataReceiver(wiring.Component):
             self.fill_valid.eq((port.receive & port.beat) | (port.pad & port.incomplete)),
             self.fill_data.eq(Mux(port.pad, 0, dq)),
         ]
+        if self.sdr:
+            self._take_bytes(m, dq)
         with m.If(port.start):
             m.d.sync += [missing.eq(self.beats), port.incomplete.eq(1)]
         with m.Elif(self.fill_valid):
@@ -254,6 +275,19 @@ class DataReceiver(wiring.Component):
         with m.Elif(port.status):
             m.d.sync += self.status.eq(Mux(port.timeout, 0, dq))
         return m
+
+    def _take_bytes(self, m: Module, dq: Signal) -> None:
+        port, byte, of_high_byte = self.port, self.dq_i[:8], Signal()
+        with m.If(port.sdr):
+            m.d.sync += [port.beat.eq(port.capture & of_high_byte), dq.eq(dq)]
+            with m.If(port.capture):
+                m.d.sync += of_high_byte.eq(~of_high_byte)
+                with m.If(of_high_byte):
+                    m.d.sync += dq[8:].eq(byte)
+                with m.Else():
+                    m.d.sync += dq[:8].eq(byte)
+            with m.If(port.start | port.status):
+                m.d.sync += of_high_byte.eq(0)
 
 
 class PinControl(wiring.Signature):
@@ -266,14 +300,23 @@ class PinControl(wiring.Signature):
     cle, ale, we, dqs, re : Out(1)   strobes of `NandBus`
     byte : Out(8)       with `cle` or `ale`: the command or address
     parameter : Out(1)  `byte` is a parameter of a feature, at both edges of DQS
+
+    With `sdr`, and while it is high; `we`, `dqs` and `re` are then low:
+
+    sdr : Out(1)
+    write, read : Out(1)   WE_n, RE_n are low
+    drive : Out(1)      the controller drives DQ
+    high_byte : Out(1)  with the high byte of a beat
     """
 
-    def __init__(self, dies: int):
+    def __init__(self, dies: int, *, sdr: bool = False):
+        asynchronous = ("sdr", "write", "read", "drive", "high_byte")
         super().__init__({
             "die": Out(bits_for(dies)),
             **dict.fromkeys(("selected", "cle", "ale", "we", "dqs", "re"), Out(1)),
             "byte": Out(8),
             "parameter": Out(1),
+            **(dict.fromkeys(asynchronous, Out(1)) if sdr else {}),
         })  # fmt: skip
 
 
@@ -309,23 +352,27 @@ class PinDriver(wiring.Component):
     beat : In(16)      on `dq_o` unless there is a byte
     ce_n, cle, ale, we, dqs_o, re, dq_o : Out   pins of `NandBus`
 
-    With `asynchronous`:
+    With `port`:
 
     port : In(PortPins)   instead of `control`, while it is active
+
+    With `port` or `sdr`:
+
     sdr, we_n, re_n, dq_oe : Out(1)   further pins of `NandBus`
     """
 
-    def __init__(self, dies: int, *, asynchronous: bool = False):
+    def __init__(self, dies: int, *, port: bool = False, sdr: bool = False):
         self.dies = dies
-        self.asynchronous = asynchronous
-        further = {"port": In(PortPins(dies))} | asynchronous_pins()
+        self.has_port = port
+        self.has_sdr = sdr
         super().__init__({
-            "control": In(PinControl(dies)),
+            "control": In(PinControl(dies, sdr=sdr)),
             "beat": In(16),
             "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
             **dict.fromkeys(("cle", "ale", "we", "dqs_o", "re"), Out(1)),
             "dq_o": Out(16),
-            **(further if asynchronous else {}),
+            **({"port": In(PortPins(dies))} if port else {}),
+            **(asynchronous_pins() if port or sdr else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -344,20 +391,37 @@ class PinDriver(wiring.Component):
             m.d.sync += self.dq_o.eq(control.byte)
         with m.Elif(control.parameter):
             m.d.sync += self.dq_o.eq(control.byte.replicate(2))
-        if self.asynchronous:
+        if self.has_sdr:
+            self._strobe(m)
+        if self.has_port:
             self._follow_port(m)
         return m
 
+    def _strobe(self, m: Module) -> None:
+        control = self.control
+        m.d.sync += [
+            self.sdr.eq(control.sdr),
+            self.we_n.eq(~control.write),
+            self.re_n.eq(~control.read),
+            self.dq_oe.eq(control.drive),
+        ]
+        with m.If(control.high_byte):
+            m.d.sync += self.dq_o[:8].eq(self.beat[8:])
+
     def _follow_port(self, m: Module) -> None:
         port = self.port
-        m.d.sync += [
-            self.sdr.eq(port.active),
-            self.we_n.eq(~port.we),
-            self.re_n.eq(~port.re),
-            self.dq_oe.eq(port.drive),
-        ]
+        if not self.has_sdr:
+            m.d.sync += self.sdr.eq(port.active)
+        # A port that is not active drives none of them.
+        with m.If(port.active) if self.has_sdr else nullcontext():
+            m.d.sync += [
+                self.we_n.eq(~port.we),
+                self.re_n.eq(~port.re),
+                self.dq_oe.eq(port.drive),
+            ]
         with m.If(port.active):
             m.d.sync += [
+                self.sdr.eq(1),
                 self.ce_n.eq(Cat(~(port.selected & (port.die == n)) for n in range(self.dies))),
                 self.cle.eq(port.cle),
                 self.ale.eq(port.ale),

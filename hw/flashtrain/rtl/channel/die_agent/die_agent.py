@@ -6,9 +6,11 @@ from operator import or_
 from typing import Any
 
 from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import ValueLike
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from flashtrain.rtl.channel.bus.bus_controller import interface_port
 from flashtrain.rtl.layouts import (
     BusRequest,
     DieRead,
@@ -33,11 +35,13 @@ from .ready_poller import ReadyPoller, Work
 from .request_mux import RequestMux
 from .retrier import Retrier
 from .tile_updater import TileUpdater
-from .unit_scheduler import UnitScheduler, unit_ports
+from .unit_scheduler import UnitScheduler, bus_operation, unit_ports
 
 
 class DieReset(wiring.Component):
     """Resets a die once, before anything else: FFh, tRST, RDY.
+
+    With SDR as data interface the die is then in timing mode 0, and EFh sets another mode.
 
     Before a reset of the controller the die may have got any command or data, one cycle ago. So it is left
     alone first, for as long as any of them asks for (tWB, tRHW, tCHZ).
@@ -45,11 +49,13 @@ class DieReset(wiring.Component):
     Members, in addition to those of `unit_ports`
     ---------------------------------------------
     ready : Out(1)   the die has been reset
+    interface : In(EngineInterface)   with a command port and SDR
     """
 
     def __init__(self, config: FmsConfig):
+        self.config = config
         self.quiet = max(config.timing.cycles(name) for name in ("twb", "trhw", "tchz"))
-        super().__init__({**unit_ports(config), "ready": Out(1)})
+        super().__init__({**unit_ports(config), **interface_port(config), "ready": Out(1)})
 
     def elaborate(self, platform):
         m = Module()
@@ -60,6 +66,10 @@ class DieReset(wiring.Component):
             self.bus.payload.op.eq(BusOp.RESET),
             self.poller.work.eq(Work.RESET),
         ]
+        chips = self.config.chips
+        sets_mode: ValueLike = chips.sdr and chips.sdr_mode != 0
+        if chips.sdr and self.config.command_port:
+            sets_mode = self.interface.sdr & (self.interface.mode != 0)
         with m.FSM(name="reset"):
             with m.State("QUIET"):
                 m.d.sync += waited.eq(waited + 1)
@@ -76,6 +86,19 @@ class DieReset(wiring.Component):
             with m.State("WAIT_READY"):
                 with m.If(self.poller.ready):
                     m.next = "READY"
+                    if chips.sdr:
+                        with m.If(sets_mode):
+                            m.next = "TIMING_MODE"
+            if chips.sdr:
+
+                def wait_mode() -> None:
+                    m.d.comb += [self.poller.start.eq(1), self.poller.work.eq(Work.FEATURE)]
+                    m.next = "WAIT_MODE"
+
+                bus_operation(m, self, "TIMING_MODE", BusOp.SET_TIMING_MODE, wait_mode)
+                with m.State("WAIT_MODE"):
+                    with m.If(self.poller.ready):
+                        m.next = "READY"
             with m.State("READY"):
                 m.d.comb += self.ready.eq(1)
         return m
@@ -94,6 +117,8 @@ class DieAgent(wiring.Component):
     set is pending, one set of several pages is read for each one programmed. With a `backlog` it is as many
     pages as `read_run` sets on all planes have. During an erase there is no limit: no page set can be
     programmed before its end, so a read has nothing to wait for.
+
+    Without `chips.suspended_read` the reader waits for a grant, as the others do.
 
     Programs, reads, erases and updates are granted the die in rotation. An owner gives it up when it has
     nothing more to do, or after its run if another requests the die. So a request waits at most for the work
@@ -120,6 +145,7 @@ class DieAgent(wiring.Component):
     bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
     ready : Out(1)   the die has been reset
     idle : Out(1)    nothing is under way and nothing is pending
+    interface : In(EngineInterface)   with a command port and SDR
     lost : Out(1)    pulse, perhaps more than one: the die does not become ready. From now on the bus must
                      answer its operations instead of it
     programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
@@ -192,6 +218,7 @@ class DieAgent(wiring.Component):
             "ended": Out(1),
             "failure": Out(1),
             **(self._spare_ports() if spares else {}),
+            **interface_port(config),
             **({"retries": In(stream.Signature(PageRetry(config)))} if levels else {}),
         })  # fmt: skip
 
@@ -316,7 +343,7 @@ class DieAgent(wiring.Component):
                 m.d.sync += suspendable.eq(unit.schedule.busy)
             m.d.comb += self._port(unit).busy.eq(unit.schedule.busy | suspendable | reader.suspended)
         m.d.comb += [
-            reader.suspendable.eq(suspendable),
+            reader.suspendable.eq(suspendable if self.config.chips.suspended_read else 0),
             reader.program_delayed.eq(program_delayed),
             reader.defer_sets.eq(defer_sets),
             poller.suspend.eq(reader.suspend),
@@ -387,6 +414,7 @@ class DieAgent(wiring.Component):
             sensed, page_output = sensed | self._retrier.sensed, page_output | self._retrier.page_output
         m.d.comb += [
             self.ready.eq(self._reset.ready),
+            *(self._reset.interface.eq(self.interface) for _ in interface_port(self.config)),
             self.idle.eq(~Cat(busy).any()),
             self.lost.eq(self._poller.lost | self._reader.lost),
             self.page_output.eq(page_output | updater.page_output),

@@ -60,6 +60,9 @@ class Programmer(wiring.Component):
     meanwhile. At RDY after the 15h of a set, FAILC is that of the set before it. If none follows, FAIL at
     ARDY is the last one's. A set is accepted from `sets` at RDY; its data are needed until its result.
 
+    Without `chips.cache_program` 10h takes the place of 15h. Then a set is accepted at ARDY, and FAIL is its
+    own.
+
     If there are spare blocks, a failed set is handed over to the mover instead of a report. A set that was in
     the array behind it is handed over as well. The mover reports both; until then no other set begins.
 
@@ -78,6 +81,7 @@ class Programmer(wiring.Component):
 
     def __init__(self, config: FmsConfig):
         self.config = config
+        self._caches = config.chips.cache_program
         self._spares = config.geometry.spare_blocks > 0
         hands_over = {"failed": Out(stream.Signature(FailedSets(config)))}
         super().__init__({
@@ -111,8 +115,12 @@ class Programmer(wiring.Component):
             m.d.comb += self.failure.eq(self.results.valid & self.results.ready & s.failed)
         with m.FSM(name="programmer") as fsm:
             self._load_set(m, s)
-            self._judge_set_before(m, s)
-            self._program(m, s)
+            if self._caches:
+                self._judge_set_before(m, s)
+                self._program(m, s)
+                self._wait_last(m, s)
+            else:
+                self._judge_only_set(m, s)
             self._judge_last_set(m, s)
             if self._spares:
                 self._hand_over(m, s)
@@ -163,7 +171,7 @@ class Programmer(wiring.Component):
                     m.d.comb += [
                         self.programmed.eq(1),
                         self.poller.start.eq(1),
-                        self.poller.work.eq(Work.PROGRAM),
+                        self.poller.work.eq(Work.PROGRAM if self._caches else Work.LONE_PROGRAM),
                     ]
                     m.next = "WAIT_READY"
                 with m.Else():
@@ -198,13 +206,26 @@ class Programmer(wiring.Component):
                 m.d.comb += [self.poller.start.eq(1), self.poller.work.eq(Work.LAST_PROGRAM)]
                 m.next = "WAIT_LAST"
 
-    def _judge_last_set(self, m: Module, s: _State) -> None:
+    def _wait_last(self, m: Module, s: _State) -> None:
         """At ARDY, FAIL is the status of the last set."""
         with m.State("WAIT_LAST"):
             with m.If(self.poller.ready):
                 m.d.sync += s.failed.eq((self.bus_status & DieStatus.FAIL.value) != 0)
                 m.next = "JUDGE_LAST"
 
+    def _judge_only_set(self, m: Module, s: _State) -> None:
+        """The same, without another set behind it."""
+        with m.State("WAIT_READY"):
+            with m.If(self.poller.ready):
+                m.d.sync += s.failed.eq((self.bus_status & DieStatus.FAIL.value) != 0)
+                m.next = "ACCEPT"
+
+        with m.State("ACCEPT"):
+            m.d.comb += self.sets.ready.eq(1)
+            m.d.sync += [s.slot.eq(self.sets.payload.slot), s.in_array.eq(1)]
+            m.next = "JUDGE_LAST"
+
+    def _judge_last_set(self, m: Module, s: _State) -> None:
         with m.State("JUDGE_LAST"):
             hands_over = (s.held | s.failed) & self._spares
             m.d.comb += self.results.valid.eq(~hands_over)

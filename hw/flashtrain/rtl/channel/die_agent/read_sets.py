@@ -13,7 +13,7 @@ from flashtrain.spec import FmsConfig
 class ReadSets(wiring.Component):
     """A queue of reads in sets: consecutive reads of one zone and page number, with ascending planes.
 
-    A read of statistics is a set of its own.
+    A read of statistics is a set of its own; so is any, without `chips.multi_plane_read`.
 
     Reads pass through in order: sensed reads to be output, reads that are being sensed, and the *next* set,
     which grows with each read. The next set is complete when the following read belongs to another set, or
@@ -148,6 +148,7 @@ class ReadSets(wiring.Component):
                 & (
                     full
                     | statistics
+                    | (not self.config.chips.multi_plane_read)
                     | (plane == g.planes - 1)
                     | Mux(self.reads.valid, compared & ~extends, gathered)
                 )
@@ -157,7 +158,7 @@ class ReadSets(wiring.Component):
             same_zone.eq(head.zone == zone),
             same_page.eq(head.page == page),
             follows.eq(head.page == following),
-            above.eq(same_kind & (head.plane > plane)),
+            above.eq(same_kind & (head.plane > plane) & self.config.chips.multi_plane_read),
             full.eq((written ^ removed) == depth),
             unsensed.eq(sensed != written),
             self.emptied.eq(removed == marked),

@@ -73,7 +73,8 @@ class Reader(wiring.Component):
         00h..32h 00h..31h     sense any other set; either way output the set before meanwhile
         3Fh                   nothing more to sense: output the last set
 
-    A lone set needs the first line only. Each page takes SELECT (06h..E0h) and, tCCS later, DATA_OUT.
+    A lone set needs the first line only. Each page takes SELECT (06h..E0h) and, tCCS later, DATA_OUT. Where
+    chips lack commands of a cache read, each set, or each that is not the next page, takes the first line.
     Statistics need no sense, only a selection of their own (CBh..CCh); they end a run.
 
     While another unit programs or erases, the reader suspends that for one set at a time, without a grant:
@@ -152,7 +153,9 @@ class Reader(wiring.Component):
             self._address_pages(m, s)
             self._poll(m, s)
             self._mark_sensed(m, s)
-            self._look_ahead(m, s)
+            if self.config.chips.cache_read:
+                self._look_ahead(m, s)
+            self._sense_next_page(m, s)
             self._end_run(m, s)
             self._output_pages(m, s)
         if self.config.geometry.spare_blocks:
@@ -288,7 +291,7 @@ class Reader(wiring.Component):
                 m.next = "WAIT"
             with m.Elif(self.bus_done):
                 m.d.comb += self._poll_limit.ready.eq(1)
-                m.next = "LOOK_AHEAD"
+                m.next = "LOOK_AHEAD" if self.config.chips.cache_read else "SENSED"
                 with m.If(s.suspended):
                     m.next = "SENSED"
                 with m.Elif(s.cached):
@@ -305,9 +308,12 @@ class Reader(wiring.Component):
     def _look_ahead(self, m: Module, s: _State) -> None:
         """A set is sensed and not yet output: the next one, if there is one, can be sensed meanwhile."""
         sets = self._sets
+        apart = s.statistics  # from the run before
+        if not self.config.chips.random_cache_read:
+            apart |= ~sets.sequential
         with m.State("LOOK_AHEAD"):
             m.d.comb += sets.mark.eq(1)
-            with m.If(self.schedule.grant & sets.complete & ~s.statistics):
+            with m.If(self.schedule.grant & sets.complete & ~apart):
                 m.d.comb += [sets.take.eq(1), self.schedule.started.eq(1)]
                 m.d.sync += s.cached.eq(1)
                 with m.If(sets.sequential):
@@ -315,12 +321,13 @@ class Reader(wiring.Component):
                     m.next = "NEXT_PAGE"
                 with m.Else():
                     m.next = "PAGE_ADDRESS"
-            with m.Elif(~self.schedule.grant | sets.none | (sets.complete & s.statistics)):
+            with m.Elif(~self.schedule.grant | sets.none | (sets.complete & apart)):
                 with m.If(s.cached):
                     m.next = "END"
                 with m.Else():
                     m.next = "SELECT"
 
+    def _sense_next_page(self, m: Module, s: _State) -> None:
         with m.State("NEXT_PAGE"):
             m.d.comb += [
                 self.bus.valid.eq(1),
@@ -400,7 +407,8 @@ class Reader(wiring.Component):
                     m.next = "END"
                     with m.If(s.can_renew):
                         m.d.comb += [sets.take.eq(1), sets.sense_all.eq(1)]
-                with m.Elif(sets.sensed):
-                    m.next = "LOOK_AHEAD"
                 with m.Else():
                     m.next = "IDLE"
+                    if self.config.chips.cache_read:
+                        with m.If(sets.sensed):
+                            m.next = "LOOK_AHEAD"

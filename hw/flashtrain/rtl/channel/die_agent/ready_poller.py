@@ -73,6 +73,10 @@ def _plans(config: FmsConfig) -> dict[Work, _Plan]:
         kinds |= {*_OF_MOVES}
     if config.read_levels:
         kinds |= {*_OF_RETRIES}
+    if config.chips.sdr:
+        kinds |= {Work.FEATURE}
+    if not config.chips.cache_program:
+        kinds |= {Work.LONE_PROGRAM}
     return {work: plan for work, plan in _PLANS.items() if work in kinds}
 
 

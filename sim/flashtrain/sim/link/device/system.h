@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "Vchannel_pinchecker__Dpi.h"
 #include "Vdie_rest__Dpi.h"
 #include "components.h"
 #include "verilated.h"

@@ -1,0 +1,50 @@
+"""Chips behind a controller: their data interfaces, and the optional commands that the engines may use.
+
+ONFI makes few commands mandatory: read, program, erase, status, reset, identification. A chip declares the
+others in its parameter page. An engine replaces an optional command that is not there by plain ones, or does
+without what it is for:
+
+- without `cache_program` 10h ends each page set, and the next one is loaded after its program
+- without `cache_read` the pages of a set leave the chip before the next set is sensed; without
+  `random_cache_read` a cache read goes on to the next page only
+- without `multi_plane_read` a set is one page
+- without `change_plane` 00h returns from the status to the page that was sensed
+- without `suspended_read` a read waits for the end of a program or an erase, and takes turns with them
+- without `update` commands of an update have the status INVALID_OPCODE
+"""
+
+from dataclasses import dataclass
+
+from .errors import require
+from .limits import check_limits, integer, switch
+
+
+@dataclass(frozen=True)
+class Chips:
+    """Interfaces and optional commands of all chips of a device; see each field's limits for its meaning."""
+
+    ddr: bool = switch("data interface NV-DDR3", True)
+    sdr: bool = switch("data interface SDR, the asynchronous one, in which chips are after power-on", False)
+    sdr_mode: int = integer(0, 5, "", "SDR timing mode that an engine sets after a reset of a chip", 0)
+    cache_program: bool = switch("15h", True)
+    cache_read: bool = switch("31h and 3Fh", True)
+    random_cache_read: bool = switch("00h to 31h", True)
+    multi_plane: bool = switch("11h and D1h", True)
+    multi_plane_read: bool = switch("32h", True)
+    change_plane: bool = switch("06h to E0h", True)
+    suspended_read: bool = switch("BCh to BFh of this project: a read beside a program or an erase", True)
+    update: bool = switch("C0h to CCh of this project: updates on the dies", True)
+
+    def __post_init__(self) -> None:
+        check_limits("chips", self)
+        require(self.ddr or self.sdr, "chips.sdr", self.sdr, "true without chips.ddr")
+        require(self.cache_read or not self.random_cache_read, "chips.random_cache_read",
+                self.random_cache_read, "false without chips.cache_read")  # fmt: skip
+
+    def check_planes(self, planes: int) -> None:
+        """`ConfigError` unless an engine can use so many planes of these chips."""
+        if planes > 1:
+            require(self.multi_plane, "geometry.planes", planes,
+                    "1 without chips.multi_plane: blocks of all planes are those of one")  # fmt: skip
+            require(self.change_plane or not self.multi_plane_read, "chips.multi_plane_read",
+                    self.multi_plane_read, "false without chips.change_plane")  # fmt: skip

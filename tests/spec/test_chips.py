@@ -1,0 +1,98 @@
+"""What chips have, of data interfaces and optional commands, and what a configuration with them needs."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from flashtrain.spec import Chips, ConfigError, config_text, load_config
+from flashtrain.spec.nand import SEQUENCES, BusOp, sequences
+from flashtrain.spec.presets import PRESETS, TINY
+from flashtrain.spec.sdr import with_sdr_waits
+from flashtrain.spec.timing import ns
+
+SDR_TINY = replace(
+    TINY, name="sdr_tiny", timing=with_sdr_waits(TINY.timing), chips=Chips(ddr=False, sdr=True, sdr_mode=5)
+)
+
+
+def test_presets_have_all_commands_and_one_interface():
+    assert all(config.chips == Chips() for config in PRESETS.values())
+    assert all(config.engine_modes == {} for config in PRESETS.values())
+    assert sequences(Chips()) == SEQUENCES
+
+
+def test_plain_commands_take_the_place_of_others():
+    changed = {
+        op: sequence
+        for op, sequence in sequences(Chips(cache_program=False, change_plane=False)).items()
+        if sequence != SEQUENCES[op]
+    }
+    assert {
+        op: [None if part is None else int(part) for part in sequence] for op, sequence in changed.items()
+    } == {
+        BusOp.PROGRAM_LAST: [None, 0, None, 1, 0x10],
+        BusOp.SELECT: [0x00, 0, None, 0, None],
+    }
+
+
+def test_a_mode_is_chosen_at_run_time_by_a_command_port():
+    assert list(SDR_TINY.engine_modes) == [0, 5]
+    assert list(replace(SDR_TINY, command_port=True).engine_modes) == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_bound_is_that_of_the_interface():
+    """A byte in 12 cycles of 600 MHz, on two channels."""
+    assert SDR_TINY.channel_bytes_per_second == pytest.approx(2 * 50e6)
+    both = replace(SDR_TINY, command_port=True, chips=Chips(sdr=True))
+    assert both.channel_bytes_per_second == TINY.channel_bytes_per_second
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ddr": False}, r"chips\.sdr is False; expected true without chips\.ddr"),
+        ({"sdr_mode": 6}, r"chips\.sdr_mode is 6; expected an integer from 0 to 5"),
+        ({"cache_read": False}, r"chips\.random_cache_read is True; expected false without"),
+        ({"update": 1}, r"chips\.update is 1; expected true or false"),
+    ],
+)  # fmt: skip
+def test_chips_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        Chips(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"chips": Chips(sdr=True)}, r"timing\.tadl is 150 ns; expected at least 400 ns with chips\.sdr"),
+        ({"chips": Chips(multi_plane=False)}, r"geometry\.planes is 2; expected 1 without chips\."),
+        ({"chips": Chips(change_plane=False)},
+         r"chips\.multi_plane_read is True; expected false without chips\.change_plane"),
+        ({"chips": Chips(sdr=True), "timing": with_sdr_waits(TINY.timing)},
+         r"config\.command_port is False; expected true with chips\.ddr and chips\.sdr"),
+        ({"chips": None}, r"chips is None; expected Chips"),
+    ],
+)  # fmt: skip
+def test_configurations_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(TINY, **changes)
+
+
+def test_retries_need_nv_ddr3():
+    levels = replace(SDR_TINY, code_strength=9)
+    with pytest.raises(ConfigError, match=r"config\.read_levels is 3; expected 0 with chips\.sdr"):
+        replace(levels, read_levels=3)
+
+
+def test_waits_are_those_of_mode_0_or_longer():
+    timing = with_sdr_waits(replace(TINY.timing, tccs=ns(800), trr=ns(20, cycles=6)))
+    assert (timing.tccs.ns, timing.tadl.ns, timing.trr) == (800, 400, ns(40, cycles=6))
+
+
+def test_a_file_keeps_them(tmp_path):
+    path = tmp_path / "sdr_tiny.toml"
+    path.write_text(config_text(SDR_TINY))
+    assert load_config(path) == SDR_TINY
+    path.write_text('base = "tiny"\n[chips]\ncache_program = false\n')
+    assert load_config(path).chips == Chips(cache_program=False)
+    assert {field.name for field in fields(Chips)} <= set(config_text(TINY).replace("=", " ").split())
