@@ -39,15 +39,20 @@ ASKED = 0.9
 
 def append_sdr(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
     """`append_erased`, by the asynchronous interface. Bound: a byte in each cycle of WE_n."""
-    return _judged(append_erased(device, recorder, quick))
+    return _judged(append_erased(device, recorder, quick), device.config)
 
 
 def read_sdr(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
     """`read_sequential`, by the asynchronous interface. Bound: a byte in each cycle of RE_n."""
-    return _judged(read_sequential(device, recorder, quick))
+    return _judged(read_sequential(device, recorder, quick), device.config)
 
 
-def _judged(measured: Measurement) -> Measurement:
-    assert measured.bound is not None
-    met = measured.value >= ASKED * measured.bound
-    return replace(measured, asked=f"{ASKED:.0%} of the bound", met=met)
+def _judged(measured: Measurement, config: FmsConfig) -> Measurement:
+    bound = config.net_channel_bytes_per_second / 1e9
+    return replace(
+        measured,
+        bound=bound,
+        asked=f"{ASKED:.0%} of the bound",
+        met=measured.value >= ASKED * bound,
+        note=measured.note.partition("; bound")[0],
+    )
