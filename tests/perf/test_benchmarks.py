@@ -345,12 +345,14 @@ def test_the_rows_of_the_table():
     full_scale = [
         "append_erased", "append_sustained", "read_sequential", "mixed_1_1", "mixed_1_3", "read_latency_p99",
         "append_erased", "update_adam", "command_time_write", "command_time_read",
-        "ocowfc_single_page", "ocowfc_cached", "append_sdr", "read_sdr", "metadata_bytes", "buffer_bytes", "simulation_speed",
+        "ocowfc_single_page", "ocowfc_cached", "append_sdr", "read_sdr",
+        "metadata_bytes", "buffer_bytes", "simulation_speed",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE[: len(full_scale)]] == full_scale
     presets = dict.fromkeys(row.configuration for row in TABLE)
     assert list(presets) == [
-        "behemoth", "behemoth_wide", "ocowfc", "sdr_slc", "behemoth_codec", "small", "optimstore", "tiny", "all",
+        "behemoth", "behemoth_wide", "ocowfc", "sdr_slc", "behemoth_codec", "small", "optimstore",
+        "tiny", "all",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "behemoth_codec"] == [
         "append_codec", "append_codec_relu", "append_codec_random", "read_codec",
