@@ -16,7 +16,7 @@ BUS_REQUEST, KIND = BusRequest(CONFIG), BusKind()
 TWB = CONFIG.timing.cycles("twb")
 SOURCES = ("unit", "reader")
 SELECTS = {BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.STATUS_PLANE}
-LIKE_PAGES = {BusOp.SET_READ_LEVEL, BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM}
+LIKE_PAGES = {BusOp.SET_TIMING_MODE, BusOp.SET_READ_LEVEL, BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM}
 """These move no page, and 78h selects none, but the arbiter treats them alike (`BusOp`)."""
 LATENCY = 3
 """From a request to `bus.valid`, if the source stays (`RequestMux`)."""
