@@ -31,6 +31,7 @@ def test_decoder(simulator, seed, part, preset_name):
     run(Decoder(preset(preset_name)), "decoder", simulator, seed, part, preset=preset_name, entries=entries)
 
 
+@pytest.mark.usual("icarus-codec", "verilator-raw", "verilator-codec")
 @pytest.mark.parametrize("codec", [False, True], ids=["raw", "codec"])
 def test_tracker(simulator, seed, codec):
     config = replace(preset("tiny_ecc"), codec=codec)
@@ -53,6 +54,13 @@ def test_counters(simulator, seed):
     run(Counters(), "counters", simulator, seed)
 
 
+@pytest.mark.usual(
+    "icarus-behemoth-port",
+    "verilator-tiny-plain",
+    "verilator-tiny-port",
+    "verilator-behemoth-plain",
+    "verilator-behemoth-port",
+)
 @pytest.mark.parametrize("command_port", [False, True], ids=["plain", "port"])
 @pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
 def test_registers(simulator, seed, preset_name, command_port):

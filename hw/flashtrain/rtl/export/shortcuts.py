@@ -12,6 +12,7 @@ from typing import Any
 
 from amaranth.back.rtlil import ModuleEmitter
 from amaranth.hdl._nir import Net, Netlist, Value
+from amaranth.lib.data import StructLayout
 
 VERSION = "0.5.10"
 """The version of Amaranth whose ways these are."""
@@ -21,14 +22,27 @@ _CELL_BITS = 16
 """Of a net, the lower bits: its place among the outputs of its cell, whose number is above."""
 
 
+_count_bits = StructLayout.size.fget
+_named_cycle = Netlist.check_comb_cycles
+
+
 def take() -> None:
     """Put the functions of this module in the place of Amaranth's."""
+    StructLayout.size = property(_size)
     Value.__new__ = _value
     Value.__getitem__ = _item
     Net.from_cell = staticmethod(_net_of_cell)
     Netlist.resolve_value = _resolved
     Netlist.check_comb_cycles = _check_cycles
     ModuleEmitter.sigspec = _sigspec
+
+
+def _size(self: StructLayout) -> int:
+    """Bits of a layout, whose fields stay as they are: counted once."""
+    known = self.__dict__
+    if "_counted" not in known:
+        known["_counted"] = _count_bits(self)
+    return known["_counted"]
 
 
 def _value(cls: type[Value], nets: Net | Iterable[Net] = ()) -> Value:
@@ -51,9 +65,6 @@ def _resolved(self: Netlist, value: Value) -> Value:
             net = connections[net]
         found.append(net)
     return tuple.__new__(Value, found)
-
-
-_named_cycle = Netlist.check_comb_cycles
 
 
 def _check_cycles(self: Netlist) -> None:
