@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from .chips import Chips
 from .config import FmsConfig
 from .errors import require, require_range
 from .geometry import Geometry
+from .sdr import with_sdr_waits
 from .serial import CHANGES_BYTES
-from .timing import NandTiming, ns
+from .timing import Duration, NandTiming, ns
 
 FASTEST_DIVISOR = 4
 """Clock cycles of a bit on the line, at least."""
@@ -56,15 +58,17 @@ ULX3S = Board(
         geometry=Geometry(
             channels=1, dies=1, planes=1, blocks=1024, pages=64, page_bytes=2048, spare_bytes=64
         ),
-        timing=NandTiming(
-            clock_mhz=50,
-            tr=ns(25_000),
-            tprog=ns(250_000),
-            tbers=ns(2_000_000),
-            trst=ns(500_000),
-            # More than a lookup in six cycles of this clock.
-            trr=ns(120),
-            twhr=ns(120),
+        timing=with_sdr_waits(
+            NandTiming(
+                clock_mhz=50,
+                twc=ns(40),
+                # Six cycles are for a lookup.
+                trr=Duration(6, 40),
+                tr=ns(25_000),
+                tprog=ns(250_000),
+                tbers=ns(2_000_000),
+                trst=ns(500_000),
+            )
         ),
         write_sets=4,
         read_pages=4,
@@ -73,10 +77,15 @@ ULX3S = Board(
         max_blocks=64,
         command_port=True,
         port_delay=2,
+        # The mandatory commands alone, which every chip has.
+        chips=Chips(
+            ddr=False, sdr=True, sdr_mode=4, cache_program=False, cache_read=False, random_cache_read=False,
+            multi_plane=False, multi_plane_read=False, change_plane=False, suspended_read=False, update=False,
+        ),
     ),
     buffer_bytes=128 << 10,
     baud=2_000_000,
-)
+)  # fmt: skip
 """Radiona's ULX3S with an LFE5U-85F, and a chip of one die on its headers."""
 
 BOARDS = {board.config.name: board for board in (ULX3S,)}

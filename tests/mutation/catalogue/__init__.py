@@ -1,6 +1,7 @@
 """The faults, in the order of the data."""
 
 from tests.mutation.catalogue.arithmetic import ARITHMETIC
+from tests.mutation.catalogue.board import BOARD
 from tests.mutation.catalogue.channel import CHANNEL
 from tests.mutation.catalogue.code import CODE
 from tests.mutation.catalogue.dies import DIES
@@ -23,6 +24,7 @@ FAULTS = (
     *SPARES,
     *TALKING,
     *COMMAND_PORT,
+    *BOARD,
     *MOVING,
     *DIES,
     *STATE_FORMATS,

@@ -1,10 +1,12 @@
-"""The board of the tests: `tiny` on one channel, with a fast line."""
+"""The boards of the tests, with a fast line: this project's dies, and an SDR chip, on one channel."""
 
 from dataclasses import replace
 
+from flashtrain.spec import Chips
 from flashtrain.spec.boards import Board
 from flashtrain.spec.presets import TINY
-from flashtrain.spec.timing import ns
+from flashtrain.spec.sdr import with_sdr_waits
+from flashtrain.spec.timing import Duration, ns
 
 BOARD = Board(
     replace(
@@ -19,3 +21,25 @@ BOARD = Board(
     buffer_bytes=16 << 10,
     baud=25_000_000,
 )
+
+CHIP_BOARD = replace(
+    BOARD,
+    config=replace(
+        BOARD.config,
+        name="chip_board",
+        geometry=replace(BOARD.config.geometry, planes=1),
+        # Times of the array are those of `ChipBoard`'s part.
+        timing=with_sdr_waits(
+            replace(
+                TINY.timing, clock_mhz=100, twc=ns(20), trr=Duration(6, 40), tr=ns(1_250), tprog=ns(10_000),
+                tbers=ns(35_000), tcbsy=ns(150), tdbsy=ns(25), trst=ns(500), tfeat=ns(50),
+            )
+        ),
+        max_blocks=6,
+        port_delay=2,
+        chips=Chips(
+            ddr=False, sdr=True, sdr_mode=5, cache_program=False, cache_read=False, random_cache_read=False,
+            multi_plane=False, multi_plane_read=False, change_plane=False, suspended_read=False, update=False,
+        ),
+    ),
+)  # fmt: skip

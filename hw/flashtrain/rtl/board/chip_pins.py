@@ -50,8 +50,8 @@ class BoardPins(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        locked, count = Signal(), Signal(range(RESET_CYCLES), reset_less=True)
-        reset = Signal(init=1, reset_less=True)
+        locked, count = Signal(), Signal(range(RESET_CYCLES))
+        reset = Signal(init=1)
         m.submodules.locked = FFSynchronizer(self.locked, locked)
         with m.If(locked & ~count.all()):
             m.d.sync += count.eq(count + 1)

@@ -132,7 +132,7 @@ class Board {
       top_->eval();
       const uint64_t end = context_->time() + half_;
       // What chips with delays do until then.
-      while (top_->eventsPending() && top_->nextTimeSlot() < end) {
+      while (top_->eventsPending() && top_->nextTimeSlot() <= end) {
         context_->time(top_->nextTimeSlot());
         top_->eval();
       }
