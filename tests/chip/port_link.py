@@ -25,6 +25,7 @@ class PortLink(FunctionalLink):
         self.busy_reads = self._busy = 0
         self.never_pauses = False
         self.modes_seen: set[int] = set()
+        self.interface = 0
 
     @property
     def _paused(self) -> bool:
@@ -50,6 +51,9 @@ class PortLink(FunctionalLink):
         return self.mode if address == Register.NAND_MODE else pauses
 
     def write_register(self, address: int, value: int) -> None:
+        if address == Register.NAND_INTERFACE and self.config.chips.sdr:
+            self.interface = value
+            return
         if address not in PORT:
             super().write_register(address, value)
             return

@@ -13,6 +13,7 @@ from flashtrain.host import FunctionalLink
 from flashtrain.spec import config_text
 from flashtrain.spec.boards import ULX3S
 from flashtrain.spec.presets import SMALL, TINY
+from flashtrain.spec.registers import NandInterface
 from tests.chip.onfi_chip import Facts, OnfiChip
 from tests.chip.port_link import PortLink
 from tests.host.serial.bridge_model import BridgeModel, Served
@@ -69,6 +70,7 @@ def test_page(capsys):
     with terminal(device) as path:
         assert main(["bringup", "--link", f"serial:{path}"]) == 0
     assert capsys.readouterr().out == recorded
+    assert device.interface == 5 | 1 << NandInterface.sdr.low
 
 
 def test_io_and_training(files, capsys):
