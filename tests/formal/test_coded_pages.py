@@ -2,17 +2,17 @@
 
 **Groups.** A group that is offered or read is the one that arrived at its pointer, until it is retired. It
 comes `GROUP_CYCLES` after its pointer. A restart begins at any group that is not retired. The surroundings
-retire groups in order, and none that was not offered. Of rings of 4 groups of 2 bits; unbounded, by
-induction.
+retire groups in order, and none that was not offered. A group arrives at most `AHEAD` cycles after there was
+room. Of rings of 4 groups of 2 bits; unbounded, by induction.
 
 **Pages.** The n-th page that closes is offered as the n-th: `delay` cycles and one after its last part, not
 before, and until it is taken. No more pages are at work than there are buffers. The surroundings begin pages
 in free buffers only. Of 2 buffers and a delay of 3 cycles, in the first 16 cycles.
 """
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 
-from flashtrain.rtl.codec.group_ring import GROUP_CYCLES, GroupRing
+from flashtrain.rtl.codec.group_ring import AHEAD, GROUP_CYCLES, GroupRing
 from flashtrain.rtl.codec.page_counters import PageCounters
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
@@ -30,7 +30,11 @@ class GroupsStay(Theorem):
     def state(self, m: Module, inside: Inside) -> None:
         ring = self.design
         taken, arrived, at = inside["taken"], inside["arrived"], inside["at"]
-        takes = ring.group.valid & ring.group.ready
+        rooms = [ring.room]  # in this cycle and in those before
+        for cycle in range(AHEAD):
+            rooms.append(Signal(name=f"room_{cycle}"))
+            m.d.sync += rooms[-1].eq(rooms[-2])
+        self.assume(m, ~ring.valid | Cat(rooms).any())
 
         def before(pointer):
             """The groups from the oldest one that is not retired to this pointer."""
@@ -45,8 +49,8 @@ class GroupsStay(Theorem):
         # Any pointer, and the group that has been taken there last.
         pointer = self.some(m, INDEX_BITS + 1, "pointer")
         group, last = Signal(BITS), Signal()
-        with m.If(takes & (taken == pointer)):
-            m.d.sync += [group.eq(ring.group.payload), last.eq(ring.last)]
+        with m.If(ring.valid & (taken == pointer)):
+            m.d.sync += [group.eq(ring.group), last.eq(ring.last)]
         here = before(pointer) < before(arrived)
         self.claim(m, before(taken) <= GROUPS)
         self.claim(m, ~ring.next_valid | (before(ring.next_at) < before(arrived)))
@@ -66,7 +70,8 @@ class GroupsStay(Theorem):
         self.lemma(m, before(arrived) <= before(taken))
         self.lemma(m, taken == (arrived + inside["enters"])[: INDEX_BITS + 1])
         self.lemma(m, inside["level"] == before(taken))
-        self.lemma(m, ~ring.group.ready | (inside["level"] < GROUPS))
+        for cycle, room in enumerate(rooms):
+            self.lemma(m, ~room | (inside["level"] < GROUPS - AHEAD + cycle))
         entering = inside["enters"] & (arrived == pointer)
         self.lemma(m, ~entering | ((inside["entering"] == group)
                                    & (inside.word(m, "lasts", pointer[:INDEX_BITS]) == last)))  # fmt: skip
@@ -128,7 +133,7 @@ def test_groups_stay() -> None:
 
 
 def test_groups_arrive_too_early() -> None:
-    faulty = planted(GroupRing, ("room.eq(level < size - 1)", "room.eq(level < size)"))
+    faulty = planted(GroupRing, ("level < size - 1 - AHEAD", "level < size - AHEAD"))
     refute(GroupsStay(faulty(BITS, INDEX_BITS)), depth=12)
 
 

@@ -22,6 +22,7 @@ from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.streams import Codec
 
 from .byte_network import delayed
+from .layouts import FIRST
 
 BASE_CYCLES = 4
 """From the sums to the base."""
@@ -58,7 +59,7 @@ def _sum(m: Module, name: str, terms: Sequence[Value]) -> Value:
 
 
 class BaseChoice(wiring.Component):
-    """Moves the window to a base, or keeps it.
+    """Holds the base of the window, and moves it.
 
     Latency: `BASE_CYCLES`. Throughput: a choice per cycle.
 
@@ -66,23 +67,25 @@ class BaseChoice(wiring.Component):
     -------
     sums : In(CountersLayout)
     wide : In(1)      of FP32; holds
-    base : In(8)      the base before; holds
+    moves : In(1)     the base moves: `BASE_CYCLES` - 1 after its sums
+    clears : In(1)    the base is the first one again
     recent : In(8)    a recent exponent; holds
     jumps : Out(1)    most elements are elsewhere: the window jumps
     down, up : Out(1) the base is lower, or higher, by one
-    next_base : Out(8)
+    base : Out(8)     holds until `moves`
     """
 
     def __init__(self):
         super().__init__({
             "sums": In(CountersLayout(SUM_BITS)),
             "wide": In(1),
-            "base": In(8),
+            "moves": In(1),
+            "clears": In(1),
             "recent": In(8),
             "jumps": Out(1),
             "down": Out(1),
             "up": Out(1),
-            "next_base": Out(8),
+            "base": Out(8, init=FIRST["base"]),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -137,10 +140,13 @@ class BaseChoice(wiring.Component):
             self.jumps.eq(jumps),
             self.up.eq(goes_up),
             self.down.eq(goes_down),
-            self.next_base.eq(
+        ]
+        with m.If(self.moves):
+            m.d.sync += self.base.eq(
                 Mux(jumps, jump, Mux(goes_up, higher, Mux(goes_down, lower, self.base)))
-            ),
-        ]  # fmt: skip
+            )  # fmt: skip
+        with m.If(self.clears):
+            m.d.sync += self.base.eq(FIRST["base"])
         return m
 
 

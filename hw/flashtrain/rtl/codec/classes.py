@@ -109,8 +109,8 @@ class SliceClassifier(wiring.Component):
     Members
     -------
     slice : In(256)
-    wide : In(1)              of FP32
-    mode : In(Mode)           two cycles before the slice; holds
+    wide : In(1)              of FP32; a cycle before the slice; holds
+    mode : In(Mode)           likewise
     base : In(8)              likewise
     classes : Out(CLASSES)
     """
@@ -128,20 +128,20 @@ class SliceClassifier(wiring.Component):
         m = Module()
         lanes = [self.slice.word_select(lane, 16) for lane in range(LANES)]
         # The exponent of class 0, if it had one; modes with a class for +0.0; modes with a window.
-        top, with_zero, with_window = Signal(8), Signal(), Signal()
+        top, with_zero, with_window, wide = Signal(8), Signal(), Signal(), Signal()
         m.d.sync += [
+            wide.eq(self.wide),
             top.eq(self.base + (self.mode == Mode.WINDOW)),
             with_zero.eq((self.mode == Mode.MASK) | (self.mode == Mode.WINDOW)),
             with_window.eq((self.mode == Mode.WINDOW) | (self.mode == Mode.WINDOW7)),
         ]
+        some = Signal(LANES, reset_less=True)  # halfwords with some bit
+        m.d.sync += some.eq(Cat(lane.any() for lane in lanes))
         for number, lane in enumerate(lanes):
             distance = Signal(8, name=f"distance_{number}", reset_less=True)
-            zero = Signal(name=f"zero_{number}", reset_less=True)
-            below = lanes[number - 1].any() if number % 2 else Const(0)
-            m.d.sync += [
-                distance.eq(top - exponent(lane)),
-                zero.eq(with_zero & ~lane.any() & ~(self.wide & below)),
-            ]
+            m.d.sync += distance.eq(top - exponent(lane))
+            below = some[number - 1] if number % 2 else Const(0)
+            zero = with_zero & ~some[number] & ~(wide & below)
             named = distance[:3]
             inside = with_window & ~distance[3:].any() & (named.any() | ~with_zero)
             m.d.sync += self.classes[number].eq(Mux(zero, 0, Mux(inside, named, ESCAPE)))

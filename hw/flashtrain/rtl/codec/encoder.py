@@ -44,7 +44,7 @@ class Encoder(wiring.Component):
     Inside, four slices of 32 bytes are at work per cycle, whatever the width of the port. A page begins with
     the mode and base of the page before. If the rule chooses others, the page begins anew.
 
-    Latency: some 44 cycles from the last beat of a page's data to the page.
+    Latency: some 45 cycles from the last beat of a page's data to the page.
     Throughput: a beat of user data per cycle while pages are taken. A port of 128 bytes loses a cycle per
     page, some 20 cycles per change of mode or base, and some 14 cycles between appends. Cost: docs/area.md.
 
@@ -79,9 +79,8 @@ class Encoder(wiring.Component):
         m.submodules.payload_packer = payload = PayloadPacker(page_bytes, BUFFERS)
         m.submodules.buffers = buffers = PageBuffers(page_bytes, BUFFERS)
         m.submodules.sender = sender = PageSender(page_bytes, port_bytes)
-        group = collector.group
 
-        # Jobs and groups go two ways each.
+        # Jobs and groups go two ways each. Groups wait nowhere.
         m.d.comb += [
             jobs.input.payload.codec.eq(self.job.payload.codec),
             jobs.input.payload.blocks.eq(self.job.payload.blocks),
@@ -89,14 +88,14 @@ class Encoder(wiring.Component):
             collector.job.payload.eq(jobs.input.payload),
             collector.job.valid.eq(self.job.valid & jobs.input.ready),
             self.job.ready.eq(jobs.input.ready & collector.job.ready),
-            ring.group.payload.eq(marked(group.payload, collector.codec == Codec.WINDOW32)),
-            ring.group.valid.eq(group.valid & sampler.ready),
+            collector.room.eq(ring.room & sampler.room),
+            ring.group.eq(marked(collector.group, collector.codec == Codec.WINDOW32)),
+            ring.valid.eq(collector.valid),
             ring.last.eq(collector.last),
-            sampler.group.eq(group.payload),
-            sampler.valid.eq(group.valid & ring.group.ready),
+            sampler.group.eq(collector.group),
+            sampler.valid.eq(collector.valid),
             sampler.last.eq(collector.last),
             sampler.wide.eq(collector.codec == Codec.WINDOW32),
-            group.ready.eq(ring.group.ready & sampler.ready),
         ]
         forward(m, collector, self, ("data",))
         connect(m, jobs.output, fitter.job)

@@ -45,7 +45,7 @@ class GroupClassifier(wiring.Component):
     restart_at : In(6)
     done : Out(6)              groups before this pointer are in the store
     read_at : In(5), read : Out(SizesLayout)      in the same cycle
-    classes_at : In(5), classes : Out(CLASSES).array(4)   likewise
+    classes_at : In(5), classes : Out(CLASSES).array(4)   a cycle later
     """
 
     def __init__(self):
@@ -75,8 +75,9 @@ class GroupClassifier(wiring.Component):
         write_classes, read_classes = store.write_port(), store.read_port(domain="comb")
 
         # Mode, base and format are the same for all groups under way.
-        stride, without_zero = Signal(STRIDE_BITS), Signal()
+        stride, without_zero, wide = Signal(STRIDE_BITS), Signal(), Signal()
         m.d.sync += [
+            wide.eq(self.wide),
             stride.eq(plane_stride(self.choice.mode, self.wide)),
             without_zero.eq(self.choice.mode == Mode.WINDOW7),
         ]
@@ -91,7 +92,7 @@ class GroupClassifier(wiring.Component):
                 one.base.eq(self.choice.base),
             ]
             classes.append(Cat(one.classes))
-            valid = valid_bytes(m, f"needed_{number}", one.classes.as_value(), self.wide, without_zero)
+            valid = valid_bytes(m, f"needed_{number}", one.classes.as_value(), wide, without_zero)
             quads = [
                 Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, SLICE_BYTES, QUAD)
             ]
@@ -123,11 +124,13 @@ class GroupClassifier(wiring.Component):
         m.d.comb += [
             write_classes.data.eq(delayed(m, Cat(classes), _SUM_CYCLES, "classes")),
             read_classes.addr.eq(self.classes_at),
-            self.classes.eq(read_classes.data),
             write.data.costs.eq(sums),
             read.addr.eq(self.read_at),
             self.read.eq(read.data),
         ]
+        classes_read = Signal.like(self.classes, reset_less=True)
+        m.d.sync += classes_read.eq(read_classes.data)
+        m.d.comb += self.classes.eq(classes_read)
         valid, at, last = self.valid, self.at, self.last
         for cycle in range(CLASSIFIER_CYCLES - 1):
             before = valid, at, last

@@ -2,7 +2,7 @@
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.hdl import ShapeLike
-from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.lib.memories import IN_BLOCKS
@@ -12,10 +12,12 @@ from .layouts import GROUP_BYTES
 INDEX_BITS = 5
 """Of a group in the ring. Pointers have a bit more."""
 RING_GROUPS = 1 << INDEX_BITS
-GROUP_CYCLES = 2
-"""From a pointer to its group, out of block memories through their output registers."""
+GROUP_CYCLES = 3
+"""From a pointer to its group, out of block memories through their output registers and one on the way."""
 READ_CYCLES = 5
 """From a part until its group is there."""
+AHEAD = 2
+"""Cycles after `room` in which a group may arrive: those from a beat to its group."""
 
 _MARKED_BYTES = 8
 """Bytes that share a mark: as many marks as fit the spare bits of the block memories of an ECP5."""
@@ -35,15 +37,17 @@ def marked(group: Value, wide: Value) -> Value:
 class GroupRing(wiring.Component):
     """Holds groups until their page is settled, and offers them in order; again on request.
 
-    A group passes a register on its way into the memories, and one out of them.
+    A group passes a register on its way into the memories, and two out of them. Groups on their way to the
+    ring always find room, so nothing waits there.
 
     Latency: 2 cycles from `group` to `next_valid`, then `GROUP_CYCLES` to the group.
     Throughput: a group per cycle. Cost: two block memories of the width of a group.
 
     Members
     -------
-    group : In(stream(MARKED))
-    last : In(1)                the group is the last of its append
+    room : Out(1)               a group may arrive in this cycle and in each of the next `AHEAD`
+    valid : In(1), group : In(MARKED)   a group arrives
+    last : In(1)                it is the last of its append
     restart : In(1)             the next group offered is `restart_at`, which has arrived or will
     restart_at : In(6)          a pointer
     next_valid : Out(1)         a group is offered in this cycle; none behind the last of an append
@@ -59,7 +63,9 @@ class GroupRing(wiring.Component):
         self.group_shape = group
         self.index_bits = index_bits
         super().__init__({
-            "group": In(stream.Signature(group)),
+            "room": Out(1),
+            "valid": In(1),
+            "group": In(group),
             "last": In(1),
             "restart": In(1),
             "restart_at": In(index_bits + 1),
@@ -80,25 +86,22 @@ class GroupRing(wiring.Component):
         pointer = self.index_bits + 1
         taken, arrived, at = Signal(pointer), Signal(pointer), Signal(pointer)
         level = Signal(pointer)  # groups that are here, those retired in this cycle included
-        room, ended = Signal(), Signal(init=1)
-        takes, enters = Signal(), Signal()
+        ended, enters = Signal(init=1), Signal()
         entering = Signal(self.group_shape, reset_less=True)
         m.d.comb += [
-            self.group.ready.eq(room),
-            takes.eq(self.group.valid & room),
             write_last.addr.eq(taken),
             write_last.data.eq(self.last),
-            write_last.en.eq(takes),
+            write_last.en.eq(self.valid),
             offered_last.addr.eq(at),
             self.next_valid.eq(~ended & (at != arrived)),
             self.next_at.eq(at),
             self.next_last.eq(offered_last.data),
         ]
         m.d.sync += [
-            taken.eq(taken + takes), arrived.eq(taken), enters.eq(takes), entering.eq(self.group.payload),
-            level.eq(taken + takes - self.retired),
+            taken.eq(taken + self.valid), arrived.eq(taken), enters.eq(self.valid), entering.eq(self.group),
+            level.eq(taken + self.valid - self.retired),
             # Known a cycle late: a group may have been taken meanwhile.
-            room.eq(level < size - 1),
+            self.room.eq(level < size - 1 - AHEAD),
         ]  # fmt: skip
         # A block memory has one port to read, so each reader has a copy.
         for name, address, output in (
@@ -108,12 +111,15 @@ class GroupRing(wiring.Component):
                 shape=self.group_shape, depth=size, init=[], attrs=IN_BLOCKS
             )
             write, read = copy.write_port(), copy.read_port()
-            group = Signal(self.group_shape, name=f"{name}_group", reset_less=True)
+            group, near = (
+                Signal(self.group_shape, name=f"{name}_{where}", reset_less=True)
+                for where in ("group", "near")
+            )
             m.d.comb += [
                 write.addr.eq(arrived), write.data.eq(entering), write.en.eq(enters), read.addr.eq(address),
                 output.eq(group),
             ]  # fmt: skip
-            m.d.sync += group.eq(read.data)
+            m.d.sync += [near.eq(read.data), group.eq(near)]
         with m.If(self.restart):
             m.d.sync += [at.eq(self.restart_at), ended.eq(0)]
         with m.Elif(self.next_valid):

@@ -22,12 +22,12 @@ from flashtrain.spec.streams import Codec
 from .byte_network import delayed
 from .classes import by_stride, plane_stride
 from .group_classifier import COST_BITS, RANGES, SizesLayout
-from .group_ring import INDEX_BITS, READ_CYCLES
+from .group_ring import GROUP_CYCLES, INDEX_BITS, READ_CYCLES
 from .layouts import CLASSES, FIRST, GROUP_SLICES, SLICE_BITS, STRIDE_BITS, ChoiceLayout, JobLayout, PageShape
 from .sampler import APPEND_BITS, ChoiceEntry
 
-DECISION_CYCLES = 2
-"""From the decision about a group to its part."""
+DECISION_CYCLES = 3
+"""From the decision about a group to its part, whose last register is on the way to the packers."""
 END_CYCLES = 3
 """From a part until both packers have the offset behind it."""
 _MOST_COST = GROUP_SLICES * max(SLICE_BYTES + plane_bytes(codec, mode) for codec in CODED for mode in Mode)
@@ -118,7 +118,7 @@ class PageFitter(wiring.Component):
     A group is compared with the free bytes while the one before it is at work. The slices behind the end of a
     page always fit in the next one.
 
-    Latency: 4 cycles from a classified group to its part. Throughput: a group per cycle; a page takes one
+    Latency: 5 cycles from a classified group to its part. Throughput: a group per cycle; a page takes one
     more. With another choice it takes `CLASSIFIER_CYCLES` and some 14 cycles more.
 
     Members
@@ -129,11 +129,11 @@ class PageFitter(wiring.Component):
     choice : Out(ChoiceLayout), wide : Out(1)   of the groups to be classified
     done : In(6)               groups before this pointer are classified
     read_at : Out(5), read : In(SizesLayout)
-    classes_at : Out(5), classes : In(CLASSES).array(4)   the same of the group whose part is next
+    classes_at : Out(5), classes : In(CLASSES).array(4)   the same of the group at work, a cycle later
     buffer_free : In(1)        a page buffer is free
     begins : Out(1)            pulse: a page has taken it, which begins later
     part_valid : Out(1), part : Out(PartLayout)
-    retired : Out(6)           groups before this pointer are not needed any more, but for parts under way
+    retired : Out(6)           groups before this pointer are not read any more
     """
 
     def __init__(self, page_bytes: int, buffers: int):
@@ -243,13 +243,15 @@ class PageFitter(wiring.Component):
             m.d.sync += has_next.eq(1)
         with m.If(~has_buffer | stays | ends):
             m.d.sync += [has_buffer.eq(has_next), has_next.eq(self.begins)]
-        with m.If(moves):
+        # The planes of a part are counted a cycle later, when its decision is a register.
+        moved, begun, begun_at = Signal(), Signal(), Signal.like(left)
+        m.d.sync += [moved.eq(moves), begun.eq(stays | ends), begun_at.eq(left)]
+        with m.If(moved):
             m.d.sync += planes.eq(planes + (stride << 2))
+        with m.If(begun):
+            m.d.sync += planes.eq(begins_at[begun_at])
         with m.If(stays | ends):
-            m.d.sync += [
-                buffer.eq(Mux(buffer == self.buffers - 1, 0, buffer + 1)),
-                planes.eq(begins_at[left]),
-            ]
+            m.d.sync += buffer.eq(Mux(buffer == self.buffers - 1, 0, buffer + 1))
         with m.If(stays):
             m.d.sync += [
                 group.costs.eq(group.costs_from(left, group.sizes)),
@@ -273,7 +275,6 @@ class PageFitter(wiring.Component):
             decided.mode.eq(self.choice.mode),
             decided.taken.eq(group.waiting & fits),
             decided.begin.eq(group.begin),
-            decided.planes.eq(planes),
             *(
                 decided.plane_bytes[count].eq(
                     by_stride(self.choice.mode, self.wide, lambda stride, count=count: count * stride)
@@ -291,15 +292,17 @@ class PageFitter(wiring.Component):
             decided.page_end.total.eq(Mux(ends, total, 0)),
             decided.page_end.behind.eq(behind),
         ]
-        valid = Signal()
-        m.d.comb += self.classes_at.eq(decided.index)
+        part = Signal.like(decided)
+        m.d.comb += [self.classes_at.eq(group_at), self.part.eq(delayed(m, part.as_value(), 1, "part"))]
         m.d.sync += [
-            valid.eq(moves | stays),
-            self.part_valid.eq(valid),
-            self.part.eq(decided),
-            self.part.classes.eq(self.classes),
-            *(self.part.free[1 + k].eq(decided.free[0] - decided_costs[k]) for k in range(GROUP_SLICES)),
+            part.eq(decided),
+            part.classes.eq(self.classes),
+            part.planes.eq(planes),
+            *(part.free[1 + k].eq(decided.free[0] - decided_costs[k]) for k in range(GROUP_SLICES)),
         ]
+        parts = Signal(DECISION_CYCLES)  # there is one
+        m.d.sync += parts.eq(Cat(moves | stays, parts))
+        m.d.comb += self.part_valid.eq(parts[-1])
         with m.If(stays):
             m.d.sync += [first.eq(Cat(left, group_number)), first_before.eq(first)]
         with m.If(ends):
@@ -401,12 +404,14 @@ class PageFitter(wiring.Component):
                 m.d.sync += [
                     settled.eq(1), holds.eq(0), follows.eq(0), at.eq(page_at), skip.eq(page_skip),
                     next_at.eq(page_at), next_number.eq(page_group), group_number.eq(page_group),
-                    free_behind.eq(shape.capacity), planes.eq(begins_at[page_skip]),
+                    free_behind.eq(shape.capacity), moved.eq(0), begun.eq(1), begun_at.eq(page_skip),
                 ]  # fmt: skip
                 m.next = "SETTLED"
         with m.If(ends):
             m.d.sync += working.eq(0)
 
         needed = Mux(settled, Mux(holds, group_at, next_at), page_at)
-        m.d.comb += self.retired.eq(delayed(m, needed, DECISION_CYCLES + READ_CYCLES + 1, "retired"))
+        m.d.comb += self.retired.eq(
+            delayed(m, needed, DECISION_CYCLES + READ_CYCLES - GROUP_CYCLES, "retired")
+        )  # fmt: skip
         return m

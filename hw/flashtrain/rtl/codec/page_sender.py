@@ -102,7 +102,8 @@ class PageSender(wiring.Component):
         beat, valid, ends = Signal(port_bits), Signal(), Signal()
         m.d.comb += [
             valid.eq(arrives | (left != 0)),
-            beat.eq(Mux(arrives, self.line_data[:port_bits], rest[:port_bits])),
+            # A line of one beat is that beat, whether it is valid or not.
+            beat.eq(Mux(arrives | (beats == 1), self.line_data[:port_bits], rest[:port_bits])),
             ends.eq(Mux(arrives, last & (beats == 1), last_held & (left == 1))),
             checksum.valid.eq(valid),
             checksum.first.eq(arrives & first),

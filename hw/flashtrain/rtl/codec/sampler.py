@@ -12,6 +12,7 @@ from flashtrain.spec.codec import (
     MEMORY,
     SAMPLED,
     SLICE_BYTES,
+    Mode,
 )
 
 from .choice import BASE_CYCLES, MODE_CYCLES, SUM_BITS, BaseChoice, CountersLayout, ModeChoice
@@ -115,13 +116,13 @@ class ChoiceEntry(data.StructLayout):
 class Sampler(wiring.Component):
     """Samples an append, and computes the choices of its blocks (`flashtrain.spec.codec.Tracker`).
 
-    Latency: 16 cycles from the last group of a block to its choice. Throughput: a group per cycle, while
-    choices are taken. The first group of an append stalls until the choices of the one before are made.
+    Latency: 17 cycles from the last group of a block to its choice. Throughput: a group per cycle, while
+    choices are taken. No group of an append comes before the choices of the one before are made.
 
     Members
     -------
+    room : Out(1)      a beat may come, whose group follows
     valid : In(1)      a group enters the encoder
-    ready : Out(1)     it may
     group : In(1024)
     wide : In(1)       of FP32; changes behind the last group only
     last : In(1)       the last group of an append
@@ -130,8 +131,8 @@ class Sampler(wiring.Component):
 
     def __init__(self):
         super().__init__({
+            "room": Out(1),
             "valid": In(1),
-            "ready": Out(1),
             "group": In(8 * GROUP_BYTES),
             "wide": In(1),
             "last": In(1),
@@ -146,47 +147,44 @@ class Sampler(wiring.Component):
         groups, first = BLOCK // GROUP_SLICES, SAMPLED[0] // GROUP_SLICES
         place, next_place = Signal(range(groups)), Signal(range(groups))  # of a group in its block
         select = Signal(range(GROUP_SLICES))  # the slice of the group that is sampled
-        ends, blocked, takes, resets = Signal(), Signal(), Signal(), Signal()
+        ends, completing, resets = Signal(), Signal(), Signal()
         closing, closing_next = Signal(), Signal()  # the append has ended, but not all its choices are made
-        append, now, wide = (
-            Signal(APPEND_BITS),
-            Signal(ChoiceLayout(), init=FIRST),
-            Signal(),
-        )
+        append, now_mode, wide = Signal(APPEND_BITS), Signal(Mode, init=FIRST["mode"]), Signal()
+        clears = Signal()  # a cycle after `resets`: no group is counted yet
         under_way, under_way_next = Signal(2), Signal(2)  # choices that are computed
         pending = Signal()  # there is one
+        unmade, unmade_next = Signal(2), Signal(2)  # those that are not made in the next cycle either
         m.submodules.queue = queue = Queue(ChoiceEntry(), _QUEUED)
-        full = Signal()  # with the choices of two blocks that may be under way
+        full = Signal()  # with the choices of three blocks that may be under way
         m.d.sync += full.eq(queue.level > _QUEUED - 4)
         m.d.comb += [
             ends.eq(place == groups - 1),
-            self.ready.eq(~blocked),
-            takes.eq(self.valid & self.ready),
-            next_place.eq(Mux(takes, Mux(ends | self.last, 0, place + 1), place)),
-            closing_next.eq((takes & self.last) | (closing & pending)),
+            completing.eq(self.valid & ends & ~self.last),
+            next_place.eq(Mux(self.valid, Mux(ends | self.last, 0, place + 1), place)),
+            closing_next.eq((self.valid & self.last) | (closing & pending)),
             resets.eq(closing & ~pending),
             counters.group.eq(self.group),
             counters.select.eq(select),
             counters.wide.eq(wide),
+            # The first sample of the next block comes when the base does.
+            counters.base.eq(base.base),
         ]
         m.d.sync += [
             place.eq(next_place), select.eq(next_place - first), closing.eq(closing_next),
-            blocked.eq(((next_place == groups - 1) & full) | closing_next),
+            self.room.eq(~full & ~(closing_next & (unmade_next != 0))),
         ]  # fmt: skip
-        with m.If(takes):
+        with m.If(self.valid):
             m.d.sync += wide.eq(self.wide)
 
         # A sample's counters follow it after some cycles.
-        counted, completes = takes & (place >= first), takes & ends & ~self.last
+        counted, completes = self.valid & (place >= first), completing
         for cycle in range(_COUNT_CYCLES):
             ahead = counted, completes
             counted, completes = Signal(name=f"counted_{cycle}"), Signal(name=f"completes_{cycle}")
             m.d.sync += [counted.eq(ahead[0] & ~resets), completes.eq(ahead[1])]
-        stages = Signal(1 + BASE_CYCLES + MODE_CYCLES)  # of the choice
+        stages = Signal(2 + BASE_CYCLES + MODE_CYCLES)  # of the choice; the sums move in one
         m.d.sync += stages.eq(Cat(completes, stages))
         moves = stages[BASE_CYCLES]
-        # The first sample of the next block comes when the base does.
-        m.d.comb += counters.base.eq(Mux(moves, base.next_base, now.base))
         decays = Signal()
         m.d.sync += decays.eq(moves)
 
@@ -207,7 +205,7 @@ class Sampler(wiring.Component):
             with m.If(counters.found):
                 m.d.sync += recent.eq(counters.recent)
         with m.If(moves):
-            m.d.sync += [sums.eq(moved), fresh.eq(base.jumps), now.base.eq(base.next_base)]
+            m.d.sync += [sums.eq(moved), fresh.eq(base.jumps)]
         with m.If(decays):
             for total, _, _ in parts:
                 # Less a sixteenth, rounded up: with one adder.
@@ -215,25 +213,30 @@ class Sampler(wiring.Component):
                 kept = total + ~sixteenth + ~total[:MEMORY].any()
                 m.d.sync += total.eq(Mux(fresh, 0, kept))
         m.d.comb += [
-            base.sums.eq(sums), base.wide.eq(wide), base.base.eq(now.base), base.recent.eq(recent),
-            mode.sums.eq(moved), mode.wide.eq(wide), mode.mode.eq(now.mode),
+            base.sums.eq(sums), base.wide.eq(wide), base.recent.eq(recent),
+            base.moves.eq(stages[BASE_CYCLES - 1]), base.clears.eq(clears),
+            mode.sums.eq(sums), mode.wide.eq(wide), mode.mode.eq(now_mode),
         ]  # fmt: skip
 
         choice = queue.input.payload.choice
         m.d.comb += [
             queue.input.valid.eq(stages[-1]),
-            choice.base.eq(now.base),
+            choice.base.eq(base.base),
             choice.mode.eq(mode.next_mode),
             queue.input.payload.append.eq(append),
-            under_way_next.eq(under_way + (takes & ends & ~self.last) - stages[-1]),
+            under_way_next.eq(under_way + completing - stages[-1]),
+            unmade_next.eq(unmade + completing - stages[-2]),
         ]
         connect(m, queue.output, flipped(self.choices))
-        m.d.sync += [under_way.eq(under_way_next), pending.eq(under_way_next != 0)]
+        m.d.sync += [
+            under_way.eq(under_way_next), pending.eq(under_way_next != 0), unmade.eq(unmade_next)
+        ]  # fmt: skip
         with m.If(stages[-1]):
-            m.d.sync += now.mode.eq(mode.next_mode)
-        with m.If(resets):
+            m.d.sync += now_mode.eq(mode.next_mode)
+        m.d.sync += clears.eq(resets)
+        with m.If(clears):
             m.d.sync += [
-                now.eq(Const(FIRST, ChoiceLayout())),
+                now_mode.eq(FIRST["mode"]),
                 append.eq(append + 1),
                 sums.eq(0),
                 recent.eq(0),

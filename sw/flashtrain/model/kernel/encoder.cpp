@@ -9,14 +9,14 @@ namespace flashtrain {
 namespace {
 
 constexpr uint64_t kGroup = 4;  // slices
-// Groups that are taken before the first of them is encoded: in `GroupRing` and in `GroupCollector`.
-constexpr uint64_t kGroupsHeld = 32 + 2;
+// Groups that are taken before the first of them is encoded: in `GroupRing`, those on their way to it included.
+constexpr uint64_t kGroupsHeld = 32;
 // From a group's last beat until `PageFitter` has it at work: collector, ring, classifier.
-constexpr Time kClassified = 15;
+constexpr Time kClassified = 16;
 // From the end of a page to the settled choice of the next one; to its first group at work if the choice changes.
-constexpr Time kSettled = 8, kRestarted = 21;
+constexpr Time kSettled = 8, kRestarted = 22;
 // From a group that is done until a beat takes its place.
-constexpr Time kRetired = 10;
+constexpr Time kRetired = 7;
 // From the acceptance of a page to the request for its first line; from that for its last line to the free buffer.
 constexpr Time kTaken = 2, kReleased = 1;
 
