@@ -91,8 +91,8 @@ def test_waits_are_those_of_mode_0_or_longer():
 
 def test_a_file_keeps_them(tmp_path):
     path = tmp_path / "sdr_tiny.toml"
-    path.write_text(config_text(SDR_TINY))
+    path.write_text(config_text(SDR_TINY), encoding="utf-8")
     assert load_config(path) == SDR_TINY
-    path.write_text('base = "tiny"\n[chips]\ncache_program = false\n')
+    path.write_text('base = "tiny"\n[chips]\ncache_program = false\n', encoding="utf-8")
     assert load_config(path).chips == Chips(cache_program=False)
     assert {field.name for field in fields(Chips)} <= set(config_text(TINY).replace("=", " ").split())

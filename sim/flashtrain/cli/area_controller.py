@@ -11,7 +11,7 @@ from . import area_depth
 from .area_parts import Measured, Part, measure
 from .console import Console, table
 
-ALLOWED_LUT6 = {"channel_4": 6_000, "port_4": 6_366, "front_end_4": 10_200}
+ALLOWED_LUT6 = {"channel_4": 6_000, "port_4": 6_366, "sdr_4": 6_366, "front_end_4": 10_200}
 """What an engine of four dies may take, with a command port 15 % more than without one; and a front end."""
 
 NEEDED_MHZ = {"channel_4": 140.0, "controller_tiny": 100.0}

@@ -88,7 +88,7 @@ def add_link(parser: argparse.ArgumentParser, default: str = "rtl", *, boards: b
     """`--link`. boards: it may be a board behind a serial line."""
     kinds = [f"{kind.name}: {kind.summary}" for kind in LINKS.values()]
     if boards:
-        kinds.append(f"{SERIAL}PATH: a board behind this terminal (docs/board.md)")
+        kinds.append(f"{SERIAL}PATH: a board")
     text = f"{'; '.join(kinds)} (default: {default})"
     if boards:
         parser.add_argument("--link", type=_link, default=default, metavar="NAME", help=text)
@@ -98,8 +98,7 @@ def add_link(parser: argparse.ArgumentParser, default: str = "rtl", *, boards: b
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--format", action="store_true",
-        help="erase the flash of a board first; without it the content of earlier runs is recovered",
+        "--format", action="store_true", help="erase the flash of a board first",
     )  # fmt: skip
 
 

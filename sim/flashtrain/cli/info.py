@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from flashtrain.perf.read_bound import read_bound
 from flashtrain.spec import NODES, Access, FmsConfig, NodeTable, config_text
 from flashtrain.spec.limits import limits_of
 from flashtrain.spec.sources import sourced_values
@@ -13,6 +13,9 @@ from flashtrain.spec.streams import SINGLE_NODE
 
 from .command import Command, add_configuration, add_json, configuration
 from .console import Console, byte_count, table
+
+if TYPE_CHECKING:
+    from flashtrain.perf.read_bound import ReadBound
 
 BUFFERS = ("write_buffer", "read_buffer")
 """Units whose largest memory holds pages."""
@@ -67,9 +70,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(config_text(config).rstrip())
         return 0
     console.step("counting the memories of the controller")
-    memories = controller_memories(config)
+    # Late: it brings NumPy along.
+    from flashtrain.perf.read_bound import read_bound
+
+    memories, reads = controller_memories(config), read_bound(config)
     console.say(_geometry(config))
-    console.say(_bounds(config))
+    console.say(_bounds(config, reads))
     console.say(_memories(memories))
     console.say(_streams(config, node))
     console.say(_sources(config))
@@ -82,7 +88,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "capacity_bytes": config.geometry.capacity_bytes,
             "channel_bytes_per_second": config.channel_bytes_per_second,
             "program_bytes_per_second": config.program_bytes_per_second,
-            "read_bytes_per_second": read_bound(config).bytes_per_second,
+            "read_bytes_per_second": reads.bytes_per_second,
             "memories": [asdict(memory) for memory in memories],
             "streams": [asdict(stream) for stream in stream_uses(config, node)],
             "sources": [value._asdict() for value in sourced_values(config)],
@@ -149,7 +155,7 @@ def timing_cycles(config: FmsConfig) -> dict[str, int]:
     return {name: config.timing.cycles(name) for name in names}
 
 
-def _bounds(config: FmsConfig) -> str:
+def _bounds(config: FmsConfig, reads: "ReadBound") -> str:
     t = config.timing
 
     def time(name: str) -> str:
@@ -159,8 +165,7 @@ def _bounds(config: FmsConfig) -> str:
         f"\nbounds at {t.clock_mhz} MHz\n"
         f"  channels   {config.channel_bytes_per_second / 1e9:.2f} GB/s, the raw rate of all buses\n"
         f"  programs   {config.program_bytes_per_second / 1e9:.2f} GB/s, every die programming all the time\n"
-        f"  reads      {read_bound(config).bytes_per_second / 1e9:.2f} GB/s, large ones;"
-        f" {read_bound(config)}\n"
+        f"  reads      {reads.bytes_per_second / 1e9:.2f} GB/s, large ones; {reads}\n"
         f"  array      sense {time('tr')}, program {time('tprog')}, erase {time('tbers')}"
     )
 

@@ -73,8 +73,8 @@ LINKS = Links(
     (kind.name, kind)
     for kind in (
         LinkKind("functional", "exact data and statuses, no time", timed=False, factory=_functional),
-        LinkKind("model", "exact data, cycles by a model of the RTL", timed=True, factory=_model),
-        LinkKind("rtl", "the hardware in Verilator: exact data and cycles", True, _rtl),
+        LinkKind("model", "exact data, cycles by a model", timed=True, factory=_model),
+        LinkKind("rtl", "the hardware in Verilator", True, _rtl),
     )
 )
 

@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write its reads and writes as a block trace",
     )
     play.add_argument(
-        "--format", choices=WRITABLE, default="fio", metavar="NAME",
+        "--format", choices=WRITABLE, default="fio", metavar="NAME", dest="file_format",
         help=f"of the block trace: {', '.join(WRITABLE)} (default: fio)",
     )  # fmt: skip
     add_configuration(play)
@@ -157,8 +157,8 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
         seconds = time.monotonic() - started
         usage = Snapshot.of(device).since(before)
     if options.block_trace:
-        save_trace(options.block_trace, recorder.records(), options.format)
-        console.say(f"{options.block_trace}: the device's reads and writes, in format {options.format}")
+        save_trace(options.block_trace, recorder.records(), options.file_format)
+        console.say(f"{options.block_trace}: the device's reads and writes, in format {options.file_format}")
     appended = sum(traffic.appended_bytes for traffic in run_of.traffic.values())
     read = sum(traffic.read_bytes for traffic in run_of.traffic.values())
     expected = "as appended" if run_of.updates is None else "as appended and updated"

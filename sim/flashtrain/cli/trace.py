@@ -33,7 +33,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="block trace to read; it may be compressed")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
-        "--format", choices=list(FORMATS), metavar="NAME",
+        "--format", choices=list(FORMATS), metavar="NAME", dest="file_format",
         help=f"of the file: {', '.join(FORMATS)} (default: as its first line looks)",
     )  # fmt: skip
     form.add_argument(
@@ -60,7 +60,7 @@ def _pattern(text: str) -> TraceFormat:
 def trace_of(options: argparse.Namespace) -> BlockTrace:
     """The trace of the command line; :class:`TraceError` names the first bad line."""
     devices = Devices(options.device, options.spread, options.most)
-    return load_trace(options.file, options.pattern or options.format, devices)
+    return load_trace(options.file, options.pattern or options.file_format, devices)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

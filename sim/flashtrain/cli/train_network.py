@@ -17,7 +17,7 @@ def add_network(parser: argparse.ArgumentParser) -> None:
         "network", nargs="?", default=argparse.SUPPRESS, metavar="NETWORK",
         help=f"{NETWORKS} (default: mlp)",
     )  # fmt: skip
-    parser.add_argument("--network", metavar="NETWORK", default="mlp", help="the same")
+    parser.add_argument("--network", metavar="NETWORK", default="mlp", help=argparse.SUPPRESS)
     add_data(parser)
 
 

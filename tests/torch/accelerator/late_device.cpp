@@ -95,7 +95,8 @@ Queue& current_queue() { return queue_of(current_stream); }
 
 void* near(const void* address) { return reinterpret_cast<void*>(uintptr_t(address) & ~kFar); }
 
-// Memory of the device: freed behind all that the streams which used it have been given so far.
+// Memory of the device: freed behind all that the streams which used it have been given so far. Then it waits for
+// a tensor of its size, so that a copy that comes too late for its tensor finds wrong numbers, and no other heap.
 struct Block {
   void* memory;
   size_t bytes;
@@ -103,6 +104,7 @@ struct Block {
 };
 auto& blocks_mutex = *new std::mutex;
 auto& blocks = *new std::map<void*, Block>;
+auto& free_memory = *new std::map<size_t, std::vector<void*>>;
 
 void free_block(void* far) {
   Block block;
@@ -119,7 +121,8 @@ void free_block(void* far) {
     for (auto& [queue, count] : ends)
       if (queue != first) queue->work_until(count);
     std::memset(block.memory, kPoison, block.bytes);
-    std::free(block.memory);
+    std::lock_guard lock(blocks_mutex);
+    free_memory[block.bytes].push_back(block.memory);
   });
 }
 
@@ -127,9 +130,16 @@ struct DeviceAllocator final : c10::Allocator {
   c10::DataPtr allocate(size_t bytes) override {
     c10::Device device(kType, 0);
     if (!bytes) return {nullptr, nullptr, &free_block, device};
-    void* memory = std::malloc(bytes);
-    void* far = reinterpret_cast<void*>(uintptr_t(memory) | kFar);
     std::lock_guard lock(blocks_mutex);
+    auto& free = free_memory[bytes];
+    void* memory;
+    if (free.empty()) {
+      memory = std::malloc(bytes);
+    } else {
+      memory = free.back();
+      free.pop_back();
+    }
+    void* far = reinterpret_cast<void*>(uintptr_t(memory) | kFar);
     blocks[far] = {memory, bytes, {current_stream}};
     return {far, far, &free_block, device};
   }
