@@ -167,15 +167,22 @@ def sdr_strobes(mode: int, clock_mhz: int, delay: int) -> SdrStrobes:
     def cycles(time: int) -> int:
         return max(1, -(-time * clock_mhz // 1000))
 
-    access = cycles(t.trea)
+    def beyond(time: int) -> int:
+        """The first edge of the clock behind this time, and not at it: a register needs some setup."""
+        return time * clock_mhz // 1000 + 1
+
+    access = beyond(t.trea)
     write_low = max(map(cycles, (t.twp, t.tds, t.tcls, t.tals)))
-    # The byte is still there when it is taken: no later than tRHOH behind the rise of RE_n.
-    read_low = max(cycles(t.trp), access - t.trhoh * clock_mhz // 1000)
+    # The byte is still there when it is taken: before its end behind the rise of RE_n, and the next fall.
+    read_low, read = (
+        access + 1 - -(-held * clock_mhz // 1000) for held in (t.trhoh, t.trloh)
+    )  # fmt: skip
+    read_low = max(cycles(t.trp), read_low)
     return SdrStrobes(
         write_low=write_low,
         write=max(cycles(t.twc), write_low + max(map(cycles, (t.twh, t.tdh, t.tclh, t.talh, t.tch)))),
         read_low=read_low,
-        read=max(cycles(t.trc), read_low + cycles(t.treh)),
+        read=max(cycles(t.trc), read, read_low + cycles(t.treh)),
         sample=access + delay,
-        setup=max(1, cycles(t.tcs) - write_low, cycles(t.tcea) - access),
+        setup=max(1, cycles(t.tcs) - write_low, beyond(t.tcea) - access),
     )
