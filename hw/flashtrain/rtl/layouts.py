@@ -522,6 +522,11 @@ class EngineInterface(data.StructLayout):
         super().__init__({"mode": bits_for(len(SDR_MODES)), "sdr": 1})
 
 
+def has_engine_interface(config: FmsConfig) -> bool:
+    """Whether firmware chooses between data interfaces, or the mode of one, when it has brought the chips up."""
+    return config.chips.sdr and config.command_port
+
+
 class PageSource(data.StructLayout):
     """The place of a page in its channel's arrays, and its read level.
 

@@ -1,8 +1,8 @@
 """Boards with a controller, a tensor buffer in block memory and a serial bridge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .chips import Chips
+from .chips import MANDATORY
 from .config import FmsConfig
 from .errors import require, require_range
 from .geometry import Geometry
@@ -77,11 +77,7 @@ ULX3S = Board(
         max_blocks=64,
         command_port=True,
         port_delay=2,
-        # The mandatory commands alone, which every chip has.
-        chips=Chips(
-            ddr=False, sdr=True, sdr_mode=4, cache_program=False, cache_read=False, random_cache_read=False,
-            multi_plane=False, multi_plane_read=False, change_plane=False, suspended_read=False, update=False,
-        ),
+        chips=replace(MANDATORY, sdr_mode=4),
     ),
     buffer_bytes=128 << 10,
     baud=2_000_000,

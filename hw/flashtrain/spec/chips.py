@@ -48,3 +48,10 @@ class Chips:
                     "1 without chips.multi_plane: blocks of all planes are those of one")  # fmt: skip
             require(self.change_plane or not self.multi_plane_read, "chips.multi_plane_read",
                     self.multi_plane_read, "false without chips.change_plane")  # fmt: skip
+
+
+MANDATORY = Chips(
+    ddr=False, sdr=True, cache_program=False, cache_read=False, random_cache_read=False, multi_plane=False,
+    multi_plane_read=False, change_plane=False, suspended_read=False, update=False,
+)  # fmt: skip
+"""What every chip has: the asynchronous interface in mode 0, and the mandatory commands alone."""

@@ -7,8 +7,8 @@ from flashtrain.spec import preset
 from flashtrain.spec.codec import SLICE_BYTES
 
 from .area_controller import config as engine_config
-from .area_parts import Measured, Part, measure
-from .console import Console, table
+from .area_parts import Measured, Part, measure, resources
+from .console import Console
 
 PRESET = "behemoth"
 """Its port has 128 bytes."""
@@ -48,12 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         f"{PRESET}: pages of {config.geometry.page_bytes:,} bytes, a port of {config.data_bytes} bytes; "
         f"the encoder takes {GROUP_SLICES} slices per cycle, a lane gives one"
     )
-    rows = []
-    for one in measured.values():
-        numbers = one.all_lut6, one.ecp5.lut, one.ecp5.registers, one.ecp5.lut_memory, one.ecp5.block_memory
-        rows.append((one.title, *(f"{number:,}" for number in numbers), one.depth, one.clock))
-    columns = ("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "block RAM", "depth", "clock")
-    console.say(table(columns, rows))
+    console.say(resources(measured.values()))
     console.say("by " + ", ".join(tools.values()))
     console.document(
         {

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from .console import Console
+from .console import Console, table
 
 if TYPE_CHECKING:
     from amaranth.lib import wiring
@@ -69,6 +69,16 @@ class Measured:
             "clock_mhz": self.clock_mhz,
             "placements": [asdict(one) for one in self.placements],
         }
+
+
+def resources(measured: Iterable[Measured]) -> str:
+    """A line for each part."""
+    rows = []
+    for one in measured:
+        numbers = one.all_lut6, one.ecp5.lut, one.ecp5.registers, one.ecp5.lut_memory, one.ecp5.block_memory
+        rows.append((one.title, *(f"{number:,}" for number in numbers), one.depth, one.clock))
+    columns = ("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "block RAM", "depth", "clock")
+    return table(columns, rows)
 
 
 def measure(parts: Iterable[Part], clock: bool, console: Console) -> dict[str, Measured]:

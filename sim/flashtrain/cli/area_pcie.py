@@ -5,8 +5,8 @@ from functools import partial
 
 from flashtrain.spec.pcie import MAX_ENTRIES, MAX_QUEUES
 
-from .area_parts import Part, measure
-from .console import Console, table
+from .area_parts import Part, measure, resources
+from .console import Console
 
 
 def parts() -> list[Part]:
@@ -31,12 +31,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     tools = versions(placing=options.clock)
     measured = measure(parts(), options.clock, console)
     console.say(f"{MAX_QUEUES} pairs of I/O queues beside the admin queues; commands of up to 1 MiB")
-    rows = []
-    for one in measured.values():
-        numbers = one.all_lut6, one.ecp5.lut, one.ecp5.registers, one.ecp5.lut_memory, one.ecp5.block_memory
-        rows.append((one.title, *(f"{number:,}" for number in numbers), one.depth, one.clock))
-    columns = ("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "block RAM", "depth", "clock")
-    console.say(table(columns, rows))
+    console.say(resources(measured.values()))
     console.say(f"all of them: {sum(one.all_lut6 for one in measured.values()):,} LUT6")
     console.say("by " + ", ".join(tools.values()))
     console.document({"parts": {key: one.document() for key, one in measured.items()}, "tools": tools})

@@ -13,7 +13,8 @@ from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.sim.verilator.verilated import exported_sources
-from flashtrain.spec import Chips, FmsConfig, Geometry
+from flashtrain.spec import FmsConfig, Geometry
+from flashtrain.spec.chips import MANDATORY
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.sdr import with_sdr_waits
 from flashtrain.spec.timing import Duration, ns
@@ -63,10 +64,6 @@ PORTED = Board(
 )
 """NV-DDR3 for the engines, and a command port: the parts can be brought up."""
 
-_PLAIN = Chips(
-    ddr=False, sdr=True, suspended_read=False, update=False, cache_program=False, cache_read=False,
-    random_cache_read=False, multi_plane=False, multi_plane_read=False, change_plane=False,
-)  # fmt: skip
 _SDR = replace(
     TINY,
     geometry=Geometry(
@@ -81,7 +78,7 @@ _SDR = replace(
     write_sets=4,
     read_pages=4,
     port_delay=2 * AWAY,
-    chips=replace(_PLAIN, multi_plane=True),
+    chips=replace(MANDATORY, multi_plane=True),
 )  # fmt: skip
 _EVERYTHING = 0x007F
 """Cache programs and reads, features, 78h, copyback, unique ID, 06h."""
@@ -92,7 +89,9 @@ CACHED = Board(
         _SDR,
         name="sdr_cached",
         command_port=True,
-        chips=replace(_PLAIN, cache_program=True, cache_read=True, random_cache_read=True, multi_plane=True),
+        chips=replace(
+            MANDATORY, cache_program=True, cache_read=True, random_cache_read=True, multi_plane=True
+        ),
     ),
     (
         tuple(
@@ -110,7 +109,7 @@ TWO_PLANES = Board(
     replace(
         _SDR,
         name="sdr_two_planes",
-        chips=replace(_PLAIN, sdr_mode=4, multi_plane=True, multi_plane_read=True, change_plane=True),
+        chips=replace(MANDATORY, sdr_mode=4, multi_plane=True, multi_plane_read=True, change_plane=True),
     ),
     (
         tuple(
@@ -128,7 +127,7 @@ PLAIN = Board(
         name="sdr_plain",
         geometry=replace(_SDR.geometry, channels=2, dies=1, planes=1, blocks=8, spare_blocks=0),
         max_blocks=12,
-        chips=_PLAIN,
+        chips=MANDATORY,
     ),
     ((Socket(mode=0, seed=2, optional=0),), (Socket(mode=3, seed=4, optional=0),)),
     mode=0,
@@ -142,7 +141,7 @@ BOTH = Board(
         geometry=replace(_SDR.geometry, dies=1, planes=1, blocks=8, spare_blocks=0),
         max_blocks=6,
         command_port=True,
-        chips=replace(_PLAIN, ddr=True, cache_program=True, cache_read=True),
+        chips=replace(MANDATORY, ddr=True, cache_program=True, cache_read=True),
     ),
     ((Socket(mode=5, seed=3),),),
     mode=5,

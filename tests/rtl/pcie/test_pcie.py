@@ -4,7 +4,7 @@ from pathlib import Path
 
 from amaranth import Module, Value
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Member, connect, flipped
+from amaranth.lib.wiring import In, connect, flipped
 
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
@@ -33,12 +33,6 @@ def test_tlp_port(simulator, seed):
     run(TlpPort(TAGS), "tlp_port", simulator, seed, tags=TAGS, bursts=bursts)
 
 
-def outer(unit, port: TlpPort) -> dict[str, Member]:
-    """The members of a unit in front of a port, but for what connects them."""
-    mine = {name: member for name, member in unit.signature.members.items() if name not in ("read", "write")}
-    return mine | {name: port.signature.members[name] for name in ("requests", "data", "completions")}
-
-
 def pass_on(m: Module, top, unit, port: TlpPort) -> None:
     """Connect the members of a top to those of its parts."""
     for name, member in top.signature.members.items():
@@ -51,44 +45,32 @@ def pass_on(m: Module, top, unit, port: TlpPort) -> None:
             m.d.comb += Value.cast(getattr(top, name)).eq(Value.cast(inner))
 
 
-class QueuesBehindPort(wiring.Component):
-    """The queue engine and the port of TLPs: the members of both, but for what connects them."""
+class BehindPort(wiring.Component):
+    """A unit of bursts and the port of TLPs: the members of both, but for what connects them."""
 
-    def __init__(self, queues: int, tags: int):
-        self.engine, self.port = QueueEngine(queues), TlpPort(tags)
-        super().__init__(outer(self.engine, self.port))
+    def __init__(self, unit: QueueEngine | PrpWalker, tags: int):
+        self.unit, self.port = unit, TlpPort(tags)
+        mine, port = unit.signature.members, self.port.signature.members
+        self.bursts = [name for name in ("read", "write") if name in mine]
+        outer = {name: member for name, member in mine.items() if name not in self.bursts}
+        super().__init__(outer | {name: port[name] for name in ("requests", "data", "completions")})
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.engine, m.submodules.port = self.engine, self.port
-        connect(m, self.engine.read, self.port.read)
-        connect(m, self.engine.write, self.port.write)
-        pass_on(m, self, self.engine, self.port)
+        m.submodules.unit, m.submodules.port = self.unit, self.port
+        for name in self.bursts:
+            connect(m, getattr(self.unit, name), getattr(self.port, name))
+        pass_on(m, self, self.unit, self.port)
         return m
 
 
 def test_queue_engine(simulator, seed):
     commands = 12 if simulator is Simulator.ICARUS else 60
-    top = QueuesBehindPort(QUEUES, TAGS)
+    top = BehindPort(QueueEngine(QUEUES), TAGS)
     run(top, "queue_engine", simulator, seed, queues=QUEUES, commands=commands)
-
-
-class WalkerBehindPort(wiring.Component):
-    """The walker of PRPs and the port of TLPs: the members of both, but for what connects them."""
-
-    def __init__(self, most_bytes: int, tags: int):
-        self.walker, self.port = PrpWalker(most_bytes), TlpPort(tags)
-        super().__init__(outer(self.walker, self.port))
-
-    def elaborate(self, platform):
-        m = Module()
-        m.submodules.walker, m.submodules.port = self.walker, self.port
-        connect(m, self.walker.read, self.port.read)
-        pass_on(m, self, self.walker, self.port)
-        return m
 
 
 def test_prp_walker(simulator, seed):
     pointers = 20 if simulator is Simulator.ICARUS else 90
-    top = WalkerBehindPort(MOST_BYTES, TAGS)
+    top = BehindPort(PrpWalker(MOST_BYTES), TAGS)
     run(top, "prp_walker", simulator, seed, pointers=pointers, most_bytes=MOST_BYTES)

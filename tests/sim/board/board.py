@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from flashtrain.spec import Chips
 from flashtrain.spec.boards import Board
+from flashtrain.spec.chips import MANDATORY
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.sdr import with_sdr_waits
 from flashtrain.spec.timing import Duration, ns
@@ -37,9 +37,6 @@ CHIP_BOARD = replace(
         ),
         max_blocks=6,
         port_delay=2,
-        chips=Chips(
-            ddr=False, sdr=True, sdr_mode=5, cache_program=False, cache_read=False, random_cache_read=False,
-            multi_plane=False, multi_plane_read=False, change_plane=False, suspended_read=False, update=False,
-        ),
+        chips=replace(MANDATORY, sdr_mode=5),
     ),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from flashtrain.rtl.layouts import (
     ReadPage,
     SpareUse,
     WritePage,
+    has_engine_interface,
 )
 from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.spec import FmsConfig
@@ -80,7 +81,7 @@ class ChannelInterface(wiring.Signature):
             "idle": In(1),
             "counter_value": In(COUNTER_BITS),
             **(port if config.command_port else {}),
-            **({"interface": Out(EngineInterface())} if config.command_port and config.chips.sdr else {}),
+            **({"interface": Out(EngineInterface())} if has_engine_interface(config) else {}),
         })  # fmt: skip
 
 

@@ -85,7 +85,7 @@ class BaseChoice(wiring.Component):
             "jumps": Out(1),
             "down": Out(1),
             "up": Out(1),
-            "base": Out(8, init=FIRST["base"]),
+            "base": Out(8, init=FIRST["base"]),  # pyright: ignore[reportCallIssue]
         })  # fmt: skip
 
     def elaborate(self, platform):

@@ -8,6 +8,7 @@ from amaranth.lib.fifo import AsyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.channel.interface import ChannelInterface
+from flashtrain.rtl.layouts import has_engine_interface
 from flashtrain.spec import FmsConfig
 
 from .handshake import Handshake
@@ -47,7 +48,7 @@ class ChannelCrossing(wiring.Component):
 
     def __init__(self, config: FmsConfig):
         self.has_port = config.command_port
-        self.has_interface = config.command_port and config.chips.sdr
+        self.has_interface = has_engine_interface(config)
         members = ChannelInterface(config).members
         self.streams = {
             name: (member.flow, member.signature.members["payload"].shape)

@@ -52,7 +52,7 @@ class Vectors(wiring.Component):
             "data": In(DWORD_BITS),
             "read": In(1),
             "value": Out(DWORD_BITS),
-            "masked": Out(count, init=(1 << count) - 1),
+            "masked": Out(count, init=(1 << count) - 1),  # pyright: ignore[reportCallIssue]
             "pending": Out(count),
         })  # fmt: skip
 

@@ -14,6 +14,7 @@ from flashtrain.rtl.layouts import (
     PageSource,
     PageTarget,
     PortCycle,
+    has_engine_interface,
 )
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.nand_bus import asynchronous_pins, has_asynchronous_pins, nand_bus
@@ -72,7 +73,7 @@ def _longest_phase(config: FmsConfig) -> int:
 
 def interface_port(config: FmsConfig) -> dict:
     """The member by which firmware chooses between data interfaces, or the mode of one."""
-    return {"interface": In(EngineInterface())} if config.chips.sdr and config.command_port else {}
+    return {"interface": In(EngineInterface())} if has_engine_interface(config) else {}
 
 
 class _State:
@@ -265,7 +266,7 @@ class OperationControl(wiring.Component):
     def _beat_ended(self, s: _State) -> ValueLike:
         return 1 if s.strobe is None else ~s.sdr | (s.strobe.ended & s.high_byte)
 
-    def _flowing(self, s: _State) -> ValueLike:
+    def _flowing(self, s: _State) -> Value:
         """Data of the die are on their way."""
         return self.receiver.beat if s.strobe is None else self.receiver.beat | s.strobe.pending
 

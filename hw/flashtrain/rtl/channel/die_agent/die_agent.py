@@ -20,6 +20,7 @@ from flashtrain.rtl.layouts import (
     PageSet,
     SetResult,
     SpareUse,
+    has_engine_interface,
 )
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
@@ -68,7 +69,7 @@ class DieReset(wiring.Component):
         ]
         chips = self.config.chips
         sets_mode: ValueLike = chips.sdr and chips.sdr_mode != 0
-        if chips.sdr and self.config.command_port:
+        if has_engine_interface(self.config):
             sets_mode = self.interface.sdr & (self.interface.mode != 0)
         with m.FSM(name="reset"):
             with m.State("QUIET"):
