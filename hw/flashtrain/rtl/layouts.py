@@ -523,7 +523,7 @@ class EngineInterface(data.StructLayout):
 
 
 def has_engine_interface(config: FmsConfig) -> bool:
-    """Whether firmware chooses between data interfaces, or the mode of one, when it has brought the chips up."""
+    """Whether firmware chooses the data interface of the engines, or its mode."""
     return config.chips.sdr and config.command_port
 
 
