@@ -15,7 +15,8 @@ from flashtrain.figures.parts import (
     Table,
     Values,
 )
-from flashtrain.platform.models import append_bound, read_bound
+from flashtrain.perf.read_bound import read_bound
+from flashtrain.platform.models import append_bound
 from flashtrain.platform.workloads import WORKLOADS
 from flashtrain.platform.workloads.behemoth import GPT_PHI, T5_PHI
 from flashtrain.spec import FmsConfig, preset
@@ -47,7 +48,7 @@ class BehemothRequirement(PublishedFigure):
 
     def content(self, values: Values) -> Content:
         device = _device(values, round(values["dies"]))
-        limits = {dies: _device(values, dies) for dies in DIES}
+        limits = [_device(values, dies) for dies in DIES]
         demands = {name: _demand(values, name) for name in WORKLOADS}
         return Content(
             comparisons=(
@@ -72,7 +73,7 @@ class BehemothRequirement(PublishedFigure):
                 ),
                 Comparison(
                     "reads of the FMS",
-                    read_bound(device) / 1e9,
+                    read_bound(device).bytes_per_second / 1e9,
                     "GB/s",
                     50,
                     f"{BEHEMOTH}: more than 50 GB/s",
@@ -85,8 +86,12 @@ class BehemothRequirement(PublishedFigure):
                     "Bandwidth of an FMS of 64 channels over the dies of a channel",
                     "GB/s",
                     (
-                        Series("appends", DIES, tuple(append_bound(c) / 1e9 for c in limits.values())),
-                        Series("reads", DIES, tuple(read_bound(c) / 1e9 for c in limits.values())),
+                        Series("appends", DIES, tuple(append_bound(c) / 1e9 for c in limits)),
+                        Series(
+                            "reads",
+                            DIES,
+                            tuple(read_bound(c).bytes_per_second / 1e9 for c in limits),
+                        ),
                     ),
                     "dies of a channel",
                     levels={

@@ -24,7 +24,8 @@ from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.figures.checkpoint_platform import GB, MB, SYSTEMS, TRAINING, Machine
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.parts import Assumption, Values
-from flashtrain.platform.models import append_bound, read_bound
+from flashtrain.perf.read_bound import read_bound
+from flashtrain.platform.models import append_bound
 from flashtrain.spec import preset
 
 PAGE_BYTES = 4096
@@ -97,7 +98,7 @@ class Runs:
         return BackingStore(
             name,
             min(v["pcie_gb"] * GB, append_bound(config)),
-            min(v["pcie_gb"] * GB, read_bound(config)),
+            min(v["pcie_gb"] * GB, read_bound(config).bytes_per_second),
             faulted / v["fms_fault_us"],
             config.geometry.capacity_bytes,
             full_duplex=True,

@@ -28,7 +28,8 @@ from flashtrain.checkpoint.systems import (
 )
 from flashtrain.figures.drives import DRIVES_READ, DRIVES_WRITE
 from flashtrain.figures.parts import Assumption, Values
-from flashtrain.platform.models import append_bound, read_bound
+from flashtrain.perf.read_bound import read_bound
+from flashtrain.platform.models import append_bound
 from flashtrain.spec import preset
 from flashtrain.ssd.pcie import PcieLink
 
@@ -193,7 +194,7 @@ class Machine:
             record_seconds=v["record_us"] * 1e-6,
             record_exposed=v["record_exposed"],
             append_rate=min(self._rate("pcie_gb"), append_bound(behemoth)),
-            read_rate=min(self._rate("pcie_gb"), read_bound(behemoth)),
+            read_rate=min(self._rate("pcie_gb"), read_bound(behemoth).bytes_per_second),
         )
 
     @cached_property

@@ -6,7 +6,9 @@ from itertools import count
 import numpy as np
 
 from flashtrain.host import Device
+from flashtrain.model.parameters import operation_cycles
 from flashtrain.spec import FmsConfig, Port
+from flashtrain.spec.nand import BusOp
 
 from .append import STREAM, settling_superpages
 from .array_work import ArrayRecorder, programs_per_cycle
@@ -23,7 +25,9 @@ PIECES = 4
 """Commands per superpage."""
 IN_FLIGHT = 16
 """Commands of both kinds together: the queue has room for as many, and is always full."""
-ASKED = 0.9
+ASKED = 0.95
+FAIR = 0.9
+"""Of each side's share."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,34 @@ class Mix:
     def bound(self, config: FmsConfig) -> float:
         """Bytes per second of both together, the less of two bounds.
 
-        - Buses: all bytes cross them with their parity, 2 bytes per cycle and channel.
+        - Buses: pages with their commands, `bus_cycles`.
         - Arrays: for each page set that a die programs (tPROG), it senses `reads` others (tR each). The bound
           is dies x (1 + reads) x page set / (tPROG + reads x tR).
         """
         g, t = config.geometry, config.timing
+        bytes_per_cycle = g.channels * (1 + self.reads) * g.page_bytes / self.bus_cycles(config)
         cycles = t.cycles("tprog") + self.reads * t.cycles("tr")
         arrays = g.channels * g.dies * (1 + self.reads) * g.page_set_bytes / cycles * t.clock_hz
-        return min(config.net_channel_bytes_per_second, arrays)
+        return min(config.net_channel_bytes_per_second, bytes_per_cycle * t.clock_hz, arrays)
+
+    def bus_cycles(self, config: FmsConfig) -> float:
+        """Least cycles of a bus for a page appended and the pages read for it.
+
+        tADL, tCCS and tRHW pass behind other dies' operations. Left are the operations and tCHZ:
+
+        - Both: data; for each page set a status.
+        - A page appended: its name and the command behind its data.
+        - A page read: its selection, tCHZ behind its data; for each page set a command that senses it.
+        """
+        cycles, op_cycles, planes = config.timing.cycles, operation_cycles(), config.geometry.planes
+        twc, tchz = cycles("twc"), cycles("tchz")
+        select = min(int(op_cycles[op]) for op in (BusOp.SELECT, BusOp.SUSPENDED_READ_SELECT))
+        sense = int(op_cycles[BusOp.CACHE_READ_NEXT])
+        status = int(op_cycles[BusOp.STATUS]) * twc + cycles("twhr") + 1 + tchz
+        both = config.bus_page_bytes // 2 + status / planes
+        append = (int(op_cycles[BusOp.PROGRAM_PAGE]) + 1) * twc
+        read = select * twc + tchz + sense * twc / planes
+        return both + append + self.reads * (both + read)
 
 
 def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False) -> Measurement:
@@ -104,8 +128,8 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
         unit="GB/s",
         bound=bound / 1e9,
         cycles=device.cycles - first_cycle,
-        asked=f"{ASKED:.0%} of the bound, each side within {1 - ASKED:.0%} of its share",
-        met=value >= ASKED * bound and min(fair) >= ASKED,
+        asked=f"{ASKED:.0%} of the bound, each side within {1 - FAIR:.0%} of its share",
+        met=value >= ASKED * bound and min(fair) >= FAIR,
         note=f"appended {appended / 1e9:.3f} GB/s, {fair[0]:.1%} of its share;"
         f" read {read / 1e9:.3f} GB/s, {fair[1]:.1%} of its share",
     )

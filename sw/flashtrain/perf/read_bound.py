@@ -42,16 +42,22 @@ class ReadBound:
 
     @property
     def buses(self) -> float:
-        """Bytes of pages per second that the buses of all channels carry."""
+        """Bytes of pages per second that the buses of all channels carry, by their fastest data interface."""
         g = self.config.geometry
-        return g.channels * g.page_bytes * self.config.timing.clock_hz / self.cycles
+        rate = g.channels * g.page_bytes * self.config.timing.clock_hz / self.cycles
+        return min(rate, self.config.net_channel_bytes_per_second)
+
+    @property
+    def arrays(self) -> float:
+        """The same that all dies sense."""
+        g = self.config.geometry
+        seconds = self.config.timing.cycles("tr") / self.config.timing.clock_hz
+        return g.channels * g.dies * g.page_set_bytes / seconds
 
     @property
     def bytes_per_second(self) -> float:
         """The rate of the buses or of the arrays' senses, whichever is less."""
-        g = self.config.geometry
-        seconds = self.config.timing.cycles("tr") / self.config.timing.clock_hz
-        return min(self.buses, g.channels * g.dies * g.page_set_bytes / seconds)
+        return min(self.buses, self.arrays)
 
     def __str__(self) -> str:
         return (

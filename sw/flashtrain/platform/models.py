@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from flashtrain.perf.read_bound import read_bound
 from flashtrain.perf.update_bounds import on_dies
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.storage import Kind, Resource, Storage, rate_storage
@@ -28,20 +29,10 @@ def append_bound(config: FmsConfig) -> float:
     return min(arrays, config.net_channel_bytes_per_second)
 
 
-def read_bound(config: FmsConfig) -> float:
-    """Bytes per second of sequential reads: all buses carry data, or all dies sense, all the time."""
-    return min(_sense_bound(config), config.net_channel_bytes_per_second)
-
-
 def update_bound(config: FmsConfig, program: OptimizerCode) -> float:
     """Bytes of float32 gradients per second of updates on the dies (`perf.update_bounds.on_dies`)."""
     tile = Tile.of(config.geometry, program, GradientFormat.FP32, CopyFormat.NONE)
     return WORD_BYTES * on_dies(config, tile).parameters_per_second
-
-
-def _sense_bound(config: FmsConfig) -> float:
-    g, t = config.geometry, config.timing
-    return g.channels * g.dies * g.page_set_bytes / t.cycles("tr") * t.clock_hz
 
 
 @dataclass(frozen=True)
@@ -75,14 +66,14 @@ class FmsRates:
         return self.config.geometry.capacity_bytes
 
     def resources(self) -> Sequence[Resource]:
-        bus = 1 / self.config.net_channel_bytes_per_second
+        bus, reads = 1 / self.config.net_channel_bytes_per_second, read_bound(self.config)
         return (
-            Resource("buses", dict.fromkeys(Kind, bus)),
+            Resource("buses", dict.fromkeys(Kind, bus) | {Kind.READ: 1 / reads.buses}),
             Resource(
                 "arrays",
                 {
                     Kind.APPEND: 1 / append_bound(self.config),
-                    Kind.READ: 1 / _sense_bound(self.config),
+                    Kind.READ: 1 / reads.arrays,
                     Kind.UPDATE: 1 / update_bound(self.config, self.program),
                 },
             ),
