@@ -40,7 +40,8 @@ class Facts:
     tbers_us: int = 3000
     tr_us: int = 25
     tccs_ns: int = 200
-    optional: int = 0b0000_0001_0011  # cache program, cache read, get and set features ...
+    optional: int = 0b0000_0001_0011  # cache program, cache read, get and set features ...; bit 13 is ZQ
+    drive: int = 0  # drive strengths: bit 0 35 and 50 ohms, bit 1 25, bit 2 18
 
 
 def parameter_page(facts: Facts) -> bytes:
@@ -70,6 +71,7 @@ def parameter_page(facts: Facts) -> bytes:
     put(135, facts.tbers_us, 2)
     put(137, facts.tr_us, 2)
     put(139, facts.tccs_ns, 2)
+    page[151] = facts.drive
     put(254, crc16(bytes(page[:254])), 2)
     return bytes(page)
 
@@ -96,6 +98,8 @@ class OnfiChip:
     feature_busy: float = 1_000
     never_ready: bool = False
     keeps_features: bool = True
+    calibration_busy: float = 1_000  # tZQCL
+    has_resistor: bool = True  # at ZQ
 
     def __post_init__(self) -> None:
         if self.copies is None:
@@ -106,6 +110,8 @@ class OnfiChip:
         self.commands: list[int] = []
         self.unknown: list[int] = []
         self.ignored: list[int] = []  # while it was busy
+        self.calibrations: list[tuple[int, int]] = []  # command and LUN
+        self.failed = False  # the last operation
         self._awaiting = 0  # the command whose address comes
         self._feature = 0
         self._parameters = b""
@@ -140,6 +146,8 @@ class OnfiChip:
             self._mode = "data"
         elif byte in (0x90, 0xEC, 0xED, 0xEE, 0xEF):
             self._awaiting = byte
+        elif byte in (0xF9, 0xD9) and self.facts.optional >> 13 & 1:
+            self._awaiting = byte
         else:
             self.unknown.append(byte)
 
@@ -163,6 +171,11 @@ class OnfiChip:
             self._busy(now, self.feature_busy)
         elif awaiting == 0xEF:
             self._feature, self._parameters = byte, b""
+        elif awaiting in (0xF9, 0xD9):
+            self.calibrations.append((awaiting, byte))
+            self.failed = not self.has_resistor
+            self._mode = "none"
+            self._busy(now, self.calibration_busy)
 
     def data_in(self, byte: int, now: float) -> None:
         if not self.present or now < self.busy_until:
@@ -177,7 +190,7 @@ class OnfiChip:
         if not self.present:
             return 0xFF
         if self._mode.startswith("status") or now < self.busy_until:
-            byte = 0xE0 if now >= self.busy_until else 0x80
+            byte = 0xE0 | self.failed if now >= self.busy_until else 0x80
         elif self._output is None or self._place >= len(self._output):
             byte = 0xFF
         else:

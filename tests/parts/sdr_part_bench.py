@@ -3,6 +3,7 @@
 import random
 
 import cocotb
+import pytest
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 from cocotb.utils import get_sim_time
 
@@ -95,7 +96,7 @@ async def read_id(dut):
 async def parameter_pages(dut):
     """Three copies with a sound CRC, and the declarations in their places."""
     for start, geometry, modes, optional, features in (
-        (full, FULL, 0x3F, 0x007F, 0x0048),
+        (full, FULL, 0x3F, 0x207F, 0x0048),
         (plain, PLAIN, 0x0F, 0x0000, 0x0000),
     ):
         host = await start(dut)
@@ -133,6 +134,31 @@ async def unique_id(dut):
     content = await host.unique_id(64)
     assert content[:32] == content[32:]
     assert bytes(byte ^ 0xFF for byte in content[:16]) == content[16:32]
+
+
+@cocotb.test()
+async def calibrations(dut):
+    """tZQCL and tZQCS, of LUN 0. The strengths that byte 151 does not have are refused."""
+    host = await full(dut)
+    counters = Counters(host)
+    for command, busy_ns in ((0xF9, 1000), (0xD9, 300)):
+        await host.command(command)
+        await host.address(0x00)
+        await FallingEdge(dut.full_rb_n)
+        begin = get_sim_time("ns")
+        await RisingEdge(dut.full_rb_n)
+        assert get_sim_time("ns") - begin == pytest.approx(busy_ns / FULL_SCALE, abs=0.01)
+        await Timer(host.ns("tRR"), "ns")
+        assert await host.status() == GOOD
+    assert (await host.parameter_page(256))[151] == 0x03
+    await host.set_feature(0x10, bytes([3, 0, 0, 0]))
+    counters.check()
+    await host.command(0xF9)
+    await host.address(0x01)
+    counters.check(ignored=1)
+    await host.set_feature(0x10, bytes(4))
+    counters.check(misuses=1, misuse="FEATURE")
+    assert await host.get_feature(0x10) == bytes([3, 0, 0, 0])
 
 
 @cocotb.test()
@@ -348,9 +374,26 @@ async def undeclared_commands(dut):
     """The plain part declares no optional command, and takes none."""
     host = await plain(dut)
     counters = Counters(host)
-    for command in (0xED, 0xEE, 0xEF, 0x78, 0x3F, 0x15, 0x11, 0xD1, 0x32, 0x06, 0x81, 0x23, 0x7A, 0xC0):
+    for command in (
+        0xED,
+        0xEE,
+        0xEF,
+        0x78,
+        0x3F,
+        0x15,
+        0x11,
+        0xD1,
+        0x32,
+        0x06,
+        0x81,
+        0x23,
+        0x7A,
+        0xC0,
+        0xF9,
+        0xD9,
+    ):
         await host.command(command)
-    counters.check(ignored=14)
+    counters.check(ignored=16)
     await host.command(0x00)
     await host.full_address(0, 0, 0)
     await host.command(0x35)

@@ -54,6 +54,7 @@ def test_the_bound_is_that_of_the_interface():
         ({"sdr_mode": 6}, r"chips\.sdr_mode is 6; expected an integer from 0 to 5"),
         ({"cache_read": False}, r"chips\.random_cache_read is True; expected false without"),
         ({"update": 1}, r"chips\.update is 1; expected true or false"),
+        ({"drive_ohms": 37}, r"chips\.drive_ohms is 37; expected 0 or one of 18, 25, 35, 50"),
     ],
 )  # fmt: skip
 def test_chips_are_refused(changes, message):
@@ -70,6 +71,9 @@ def test_chips_are_refused(changes, message):
          r"chips\.multi_plane_read is True; expected false without chips\.change_plane"),
         ({"chips": Chips(sdr=True), "timing": with_sdr_waits(TINY.timing)},
          r"config\.command_port is False; expected true with chips\.ddr and chips\.sdr"),
+        ({"chips": Chips(drive_ohms=35)},
+         r"config\.command_port is False; expected true with chips\.drive_ohms"),
+        ({"chips": Chips(zq_calibration=True)}, r"config\.command_port is False; expected true"),
         ({"chips": None}, r"chips is None; expected Chips"),
     ],
 )  # fmt: skip

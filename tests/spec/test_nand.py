@@ -32,6 +32,8 @@ def test_commands():
         "READ_PARAMETER_PAGE": 0xEC,
         "SET_FEATURES": 0xEF,
         "GET_FEATURES": 0xEE,
+        "ZQ_CALIBRATION_LONG": 0xF9,
+        "ZQ_CALIBRATION_SHORT": 0xD9,
         "RESET": 0xFF,
         "SUSPENDED_READ": 0xBC,
         "SUSPENDED_READ_CONFIRM": 0xBD,
@@ -60,7 +62,7 @@ def test_status_bits():
 
 
 def test_features():
-    assert values(Feature) == {"TIMING_MODE": 0x01, "READ_LEVEL": 0x89}
+    assert values(Feature) == {"TIMING_MODE": 0x01, "DRIVE_STRENGTH": 0x10, "READ_LEVEL": 0x89}
 
 
 def test_phases():

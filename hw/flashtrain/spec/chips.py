@@ -18,6 +18,9 @@ from dataclasses import dataclass
 from .errors import require
 from .limits import check_limits, integer, switch
 
+DRIVE_OHMS = (18, 25, 35, 50)
+"""Drive strengths, in the order of their values of feature 10h (ONFI 4.0)."""
+
 
 @dataclass(frozen=True)
 class Chips:
@@ -34,10 +37,16 @@ class Chips:
     change_plane: bool = switch("06h to E0h", True)
     suspended_read: bool = switch("BCh to BFh of this project: a read beside a program or an erase", True)
     update: bool = switch("C0h to CCh of this project: updates on the dies", True)
+    drive_ohms: int = integer(
+        0, 50, "Ω", "drive strength that bring-up sets: 18, 25, 35 or 50; 0 leaves it", 0
+    )
+    zq_calibration: bool = switch("bring-up calibrates the drive of each chip by its resistor (F9h)", False)
 
     def __post_init__(self) -> None:
         check_limits("chips", self)
         require(self.ddr or self.sdr, "chips.sdr", self.sdr, "true without chips.ddr")
+        require(self.drive_ohms in (0, *DRIVE_OHMS), "chips.drive_ohms", self.drive_ohms,
+                f"0 or one of {', '.join(map(str, DRIVE_OHMS))}")  # fmt: skip
         require(self.cache_read or not self.random_cache_read, "chips.random_cache_read",
                 self.random_cache_read, "false without chips.cache_read")  # fmt: skip
 

@@ -105,6 +105,9 @@ class FmsConfig:
     def _check_chips(self) -> None:
         g, t, chips = self.geometry, self.timing, self.chips
         chips.check_planes(g.planes)
+        if chips.drive_ohms or chips.zq_calibration:
+            require(self.command_port, "config.command_port", self.command_port,
+                    "true with chips.drive_ohms or chips.zq_calibration: steps of bring-up")  # fmt: skip
         if chips.sdr:
             for name in ENGINE_TIMES:
                 least = getattr(SDR_MODES[0], name)

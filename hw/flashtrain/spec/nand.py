@@ -114,6 +114,8 @@ class DieCommand(IntEnum):
     READ_PARAMETER_PAGE = 0xEC
     SET_FEATURES = 0xEF
     GET_FEATURES = 0xEE
+    ZQ_CALIBRATION_LONG = 0xF9
+    ZQ_CALIBRATION_SHORT = 0xD9
     RESET = 0xFF
     SUSPENDED_READ = 0xBC
     SUSPENDED_READ_CONFIRM = 0xBD
@@ -138,6 +140,7 @@ class Feature(IntEnum):
     """Addresses of features (ONFI: those from 80h on are the vendor's)."""
 
     TIMING_MODE = 0x01  # data interface and timing mode; the first parameter of SDR is the number of the mode
+    DRIVE_STRENGTH = 0x10  # the first parameter is the place in `spec.chips.DRIVE_OHMS`
     READ_LEVEL = 0x89  # steps by which the read level is lower
 
 

@@ -6,15 +6,18 @@ import pytest
 
 from flashtrain.host import DeviceHang, FunctionalLink, HostError, open_device
 from flashtrain.host.bringup import (
+    CalibrationFailed,
     ChipBusy,
     ChipMissing,
     CommandPort,
     DataLineDead,
     FeatureRefused,
+    NotDeclared,
     ParameterPageDamaged,
     PortMissing,
     WrongChip,
     bring_up,
+    calibrate,
 )
 from flashtrain.host.bringup.parameter_page import ParameterPage, crc16
 from flashtrain.spec.presets import TINY
@@ -30,23 +33,38 @@ FACTS = Facts(
     plane_bits=1, modes=0b011111,
 )  # fmt: skip
 KNOWN = {0xFF, 0x90, 0xEC, 0xEE, 0xEF, 0x70, 0x00}
+DRIVEN_CONFIG = replace(
+    CONFIG, name="driven", chips=replace(CONFIG.chips, drive_ohms=25, zq_calibration=True)
+)
+ZQ = 1 << 13
+DRIVEN = replace(FACTS, optional=FACTS.optional | ZQ, drive=0b011)
 LONGEST_MS = 60
 STEPS = ["reset", "identity", "parameter page", "configuration", "timing mode"]
 
 
 @pytest.fixture
 def link():
-    link = PortLink(CONFIG)
-    link.chips = [[OnfiChip(FACTS) for _ in range(G.dies)] for _ in range(G.channels)]
+    yield from linked(CONFIG, FACTS, KNOWN)
+
+
+@pytest.fixture
+def driven():
+    """Its configuration asks for a drive strength and its calibration, and its chips declare both."""
+    yield from linked(DRIVEN_CONFIG, DRIVEN, KNOWN | {0xF9, 0xD9})
+
+
+def linked(config, facts, known):
+    link = PortLink(config)
+    link.chips = [[OnfiChip(facts) for _ in range(G.dies)] for _ in range(G.channels)]
     yield link
     # Whatever has happened: no other command, no pause, a disabled controller.
     assert not any(chip.unknown for chips in link.chips for chip in chips)
-    assert all(set(chip.commands) <= KNOWN for chips in link.chips for chip in chips)
+    assert all(set(chip.commands) <= known for chips in link.chips for chip in chips)
     assert link.pauses == 0 and link.read_register(Register.CONTROL) == 0
     assert link.now < LONGEST_MS * 1e6 * G.dies * G.channels
 
 
-def failed(link, chip: OnfiChip, kind: type, text: str) -> None:
+def failed(link, chip: OnfiChip, kind: type, text: str, steps: list[str] = STEPS) -> None:
     """This chip fails by name; the others pass."""
     link.chips[1][0] = chip
     reports = bring_up(link)
@@ -54,7 +72,7 @@ def failed(link, chip: OnfiChip, kind: type, text: str) -> None:
     assert [(report.channel, report.die) for report in bad] == [(1, 0)]
     assert type(bad[0].error) is kind
     assert text in str(bad[0].error) and "channel 1, die 0" in str(bad[0].error)
-    assert all([step.name for step in report.steps] == STEPS for report in reports if report is not bad[0])
+    assert all([step.name for step in report.steps] == steps for report in reports if report is not bad[0])
 
 
 def test_all_steps(link):
@@ -150,6 +168,64 @@ def test_a_slow_feature(link):
 
 def test_a_feature_that_is_not_kept(link):
     failed(link, OnfiChip(FACTS, keeps_features=False), FeatureRefused, "feature 01h is 00 00 00 00")
+
+
+DRIVEN_STEPS = [*STEPS[:-1], "drive strength", "ZQ calibration", STEPS[-1]]
+
+
+def test_drive_strength_and_its_calibration(driven):
+    """In timing mode 0, before the faster one."""
+    reports = bring_up(driven)
+    for report in reports:
+        assert report.error is None and [step.name for step in report.steps] == DRIVEN_STEPS
+        assert [step.outcome for step in report.steps[-3:]] == ["25 Ω", "passed", "SDR mode 4"]
+    for chip in (chip for chips in driven.chips for chip in chips):
+        assert chip.features[0x10] == bytes([1, 0, 0, 0])
+        assert chip.calibrations == [(0xF9, 0x00)] and not chip.ignored
+        assert chip.commands.index(0xF9) < len(chip.commands) - 1 - chip.commands[::-1].index(0xEF)
+    with CommandPort(driven) as port:
+        calibrate(port.chip(0, 0), short=True)
+    assert driven.chips[0][0].calibrations[-1] == (0xD9, 0x00)
+
+
+@pytest.mark.parametrize("ohms, value, drive", [(18, 0, 0b101), (35, 2, 0b001), (50, 3, 0b001)])
+def test_drive_strengths(driven, ohms, value, drive):
+    config = replace(DRIVEN_CONFIG, chips=replace(CONFIG.chips, drive_ohms=ohms))
+    link = PortLink(config)
+    link.chips = [[OnfiChip(replace(FACTS, drive=drive)) for _ in range(G.dies)] for _ in range(G.channels)]
+    assert all(report.error is None for report in bring_up(link))
+    assert {chip.features[0x10] for chips in link.chips for chip in chips} == {bytes([value, 0, 0, 0])}
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"drive": 0}, "declares no drive strength of 25 Ω; it declares none"),
+        ({"drive": 0b110}, "declares no drive strength of 25 Ω; it declares none"),
+        ({"drive": 0b101}, "declares no drive strength of 25 Ω; it declares 18 Ω, 35 Ω, 50 Ω"),
+        ({"optional": FACTS.optional}, "declares no ZQ calibration"),
+    ],
+)
+def test_what_a_chip_does_not_declare(driven, facts, text):
+    """Neither the feature nor the command is sent."""
+    chip = OnfiChip(replace(DRIVEN, **facts))
+    failed(driven, chip, NotDeclared, text, DRIVEN_STEPS)
+    assert ("drive" in facts) == (0x10 not in chip.features) and not chip.calibrations
+
+
+def test_a_calibration_without_a_resistor(driven):
+    chip = OnfiChip(DRIVEN, has_resistor=False)
+    failed(driven, chip, CalibrationFailed, "ZQ CALIBRATION LONG has failed with status E1h", DRIVEN_STEPS)
+
+
+def test_a_calibration_that_does_not_end(driven):
+    chip = OnfiChip(DRIVEN, calibration_busy=1e9)
+    failed(driven, chip, ChipBusy, "is busy with ZQ CALIBRATION LONG for more than 10 µs", DRIVEN_STEPS)
+
+
+def test_a_drive_strength_that_is_not_kept(driven):
+    chip = OnfiChip(DRIVEN, keeps_features=False)
+    failed(driven, chip, FeatureRefused, "feature 10h is 00 00 00 00 after it was set to 01", DRIVEN_STEPS)
 
 
 def test_what_a_chip_says_is_only_text(link):

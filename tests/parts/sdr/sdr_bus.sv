@@ -43,7 +43,7 @@ module sdr_bus (
   assign io = host_oe ? host_o : full_oe ? full_o : plain_oe ? plain_o : 8'hFF;
 
   sdr_part #(
-      .PAGE_BYTES(2048), .SPARE_BYTES(64), .PAGES(8), .BLOCKS(8), .PLANES(2), .OPTIONAL(16'h007F),
+      .PAGE_BYTES(2048), .SPARE_BYTES(64), .PAGES(8), .BLOCKS(8), .PLANES(2), .OPTIONAL(16'h207F), .DRIVE(8'h03),
       .FEATURES(16'h0048), .SCALE(50), .SEED(5)
   ) full (
       .power(full_power), .ce_n(full_ce_n), .cle(cle), .ale(ale), .we_n(we_n), .re_n(re_n), .wp_n(wp_n),

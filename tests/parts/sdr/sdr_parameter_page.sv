@@ -14,6 +14,7 @@ module sdr_parameter_page #(
     parameter integer BLOCKS = 8,
     parameter integer PLANES = 1,
     parameter [15:0] OPTIONAL = 16'h003F,
+    parameter [7:0] DRIVE = 8'h00,
     parameter [15:0] FEATURES = 16'h0000,
     parameter [15:0] REVISION = 16'h0002,
     parameter integer NOP = 4,
@@ -80,6 +81,7 @@ module sdr_parameter_page #(
     put(135, 2, TBERS_US);
     put(137, 2, TR_US);
     put(139, 2, TCCS_NS);
+    put(151, 1, {24'd0, DRIVE});  // reserved in ONFI 1.0; drive strengths since 2.0
     put(254, 2, {16'd0, checksum(bytes[2031:0])});
   end
 endmodule

@@ -12,6 +12,8 @@ module sdr_part #(
     parameter integer PLANES = 1,  // 1 or 2
     parameter integer MAX_MODE = 5,  // the fastest timing mode
     parameter [15:0] OPTIONAL = 16'h003F,  // bytes 8 and 9 of the parameter page: commands that are there
+    parameter [7:0] DRIVE = 8'h00,  // byte 151: bit 0 feature 10h, with 35 and 50 ohms; bit 1 25, bit 2 18
+    parameter RESISTOR = 1'b1,  // at the pin ZQ, which a calibration needs
     parameter [15:0] FEATURES = 16'h0000,  // bytes 6 and 7: bit 2 pages in any order, bit 3 two planes, bit 6 reads so
     parameter [15:0] REVISION = 16'h0002,  // bytes 4 and 5: ONFI 1.0
     parameter integer NOP = 4,  // programs of a page between erases
@@ -27,6 +29,8 @@ module sdr_part #(
     parameter integer TRCBSY_NS = 3000,
     parameter integer TDBSY_NS = 500,
     parameter integer TFEAT_NS = 1000,
+    parameter integer TZQCL_NS = 1000,
+    parameter integer TZQCS_NS = 300,
     parameter integer TRST_NS = 5000,  // idle or reading
     parameter integer TRST_PROGRAM_NS = 10000,
     parameter integer TRST_ERASE_NS = 500000,
@@ -69,6 +73,7 @@ module sdr_part #(
   // Optional commands (ONFI 1.0, bytes 8 and 9), and 06h (ONFI 2.0).
   localparam integer CACHE_PROGRAM = 0, CACHE_READ = 1, SET_GET_FEATURES = 2, STATUS_ENHANCED = 3, COPYBACK = 4;
   localparam integer UNIQUE_ID = 5, COLUMN_ENHANCED = 6;
+  localparam integer ZQ = 13;  // F9h and D9h (ONFI 4.0)
   // Features (bytes 6 and 7).
   localparam integer ANY_ORDER = 2, TWO_PLANES = 3, TWO_PLANE_READS = 6;
 
@@ -77,7 +82,7 @@ module sdr_part #(
   localparam integer PARAMETER = 6, UNIQUE = 7;
   // What makes the part busy.
   localparam integer IDLE = 0, POWER_UP = 1, RESETTING = 2, READING = 3, PROGRAMMING = 4, ERASING = 5;
-  localparam integer READING_AHEAD = 6, OTHER = 7, SETTING = 8;
+  localparam integer READING_AHEAD = 6, OTHER = 7, SETTING = 8, CALIBRATING = 9;
 
   reg was_power, was_we_n, was_re_n, was_wp_n;
 
@@ -302,6 +307,7 @@ module sdr_part #(
 
   // The array's operation has ended.
   task array_ended;
+    integer p;
     begin
       array_busy = 1'b0;
       case (operation)
@@ -316,6 +322,10 @@ module sdr_part #(
           if (operation == RESETTING) needs_reset = 1'b0;
           if (operation == RESETTING) mode = 3'd0;
           if (operation == SETTING) set_feature;
+          if (operation == CALIBRATING) begin
+            // verilator unroll_disable
+            for (p = 0; p < PLANES; p = p + 1) fail[p] = !RESISTOR;
+          end
           interface_busy = 1'b0;
         end
       endcase
@@ -451,10 +461,21 @@ module sdr_part #(
       8'h01:
         if ({24'd0, feature[7:0]} <= MAX_MODE) mode = feature[2:0];
         else report("FEATURE ");
-      8'h10: drive_strength = {6'd0, feature[1:0]};
+      8'h10:
+        if (drives(feature[1:0])) drive_strength = {6'd0, feature[1:0]};
+        else report("FEATURE ");
       default: ;  // a feature that the part does not have: no effect
     endcase
   endtask
+
+  // The values of feature 10h: 18, 25, 35 and 50 ohms. A part that declares none has them all the same.
+  function drives(input [1:0] strength);
+    case (strength)
+      2'd0: drives = DRIVE == 8'h00 || DRIVE[2];
+      2'd1: drives = DRIVE == 8'h00 || DRIVE[1];
+      default: drives = 1'b1;
+    endcase
+  endfunction
 
   task clear_cache_register;
     integer i;
@@ -591,6 +612,7 @@ module sdr_part #(
       8'h35: has = OPTIONAL[COPYBACK];
       8'hED: has = OPTIONAL[UNIQUE_ID];
       8'hEE, 8'hEF: has = OPTIONAL[SET_GET_FEATURES];
+      8'hF9, 8'hD9: has = OPTIONAL[ZQ];
       default: has = 1'b0;
     endcase
   endfunction
@@ -703,6 +725,12 @@ module sdr_part #(
           begin_operation(OTHER, TFEAT_NS);
         end
         8'hEF: feature_bytes = 0;
+        8'hF9, 8'hD9:  // of a LUN, of which there is one
+          if (address[0] == 8'h00) begin
+            answer = NOTHING;
+            source = NOTHING;
+            begin_operation(CALIBRATING, opened == 8'hF9 ? TZQCL_NS : TZQCS_NS);
+          end else ignore;
         default: ;
       endcase
     end
@@ -860,7 +888,7 @@ module sdr_part #(
 
   sdr_parameter_page #(
       .PAGE_BYTES(PAGE_BYTES), .SPARE_BYTES(SPARE_BYTES), .PAGES(PAGES), .BLOCKS(BLOCKS), .PLANES(PLANES),
-      .OPTIONAL(OPTIONAL), .FEATURES(FEATURES), .REVISION(REVISION), .NOP(NOP), .BAD_BLOCKS(BAD_BLOCKS),
+      .OPTIONAL(OPTIONAL), .DRIVE(DRIVE), .FEATURES(FEATURES), .REVISION(REVISION), .NOP(NOP), .BAD_BLOCKS(BAD_BLOCKS),
       .MAX_MODE(MAX_MODE), .TCCS_NS(TCCS_NS), .MAKER(MAKER)
   ) page (.bytes(parameter_page));
 endmodule

@@ -35,6 +35,7 @@ class Socket:
     optional: int = 0x003F
     features: int = 0x0000
     bad_blocks: int = 0
+    drive: int = 0x00
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,15 @@ PORTED = Board(
         timing=replace(TINY.timing, clock_mhz=500),
         command_port=True,
         port_delay=2 * AWAY,
+        chips=replace(TINY.chips, drive_ohms=25, zq_calibration=True),
     ),
-    ((Socket(mode=3, seed=3),), (Socket(mode=5, seed=7),)),
+    (
+        (Socket(mode=3, seed=3, optional=0x003F | 1 << 13, drive=0x03),),
+        (Socket(mode=5, seed=7, optional=0x003F | 1 << 13, drive=0x07),),
+    ),
     mode=3,
 )
-"""NV-DDR3 for the engines, and a command port: the parts can be brought up."""
+"""NV-DDR3 for the engines, and a command port: bring-up sets and calibrates the drive of the parts."""
 
 _SDR = replace(
     TINY,
@@ -82,6 +87,7 @@ _SDR = replace(
 )  # fmt: skip
 _EVERYTHING = 0x007F
 """Cache programs and reads, features, 78h, copyback, unique ID, 06h."""
+_ZQ = 1 << 13
 _TWO_PLANES, _TWO_PLANE_READS = 1 << 3, 1 << 6
 
 CACHED = Board(
@@ -90,12 +96,25 @@ CACHED = Board(
         name="sdr_cached",
         command_port=True,
         chips=replace(
-            MANDATORY, cache_program=True, cache_read=True, random_cache_read=True, multi_plane=True
+            MANDATORY,
+            cache_program=True,
+            cache_read=True,
+            random_cache_read=True,
+            multi_plane=True,
+            drive_ohms=50,
+            zq_calibration=True,
         ),
     ),
     (
         tuple(
-            Socket(mode=5, seed=seed, optional=_EVERYTHING & ~(1 << 6), features=_TWO_PLANES, bad_blocks=1)
+            Socket(
+                mode=5,
+                seed=seed,
+                optional=_EVERYTHING & ~(1 << 6) | _ZQ,
+                features=_TWO_PLANES,
+                bad_blocks=1,
+                drive=0x01,
+            )
             for seed in (5, 9)
         ),
     ),
@@ -103,7 +122,8 @@ CACHED = Board(
 )
 """Two chips behind a bus, with a bad block each; caches, and programs and erases of two planes.
 
-Firmware brings the chips up, and chooses the mode of the engines."""
+Firmware brings the chips up, with their drive strength and its calibration, and chooses the mode of
+the engines."""
 
 TWO_PLANES = Board(
     replace(
@@ -212,8 +232,8 @@ class SdrBoard(wiring.Component):
             "sdr_part",
             p_PAGE_BYTES=g.page_bytes, p_SPARE_BYTES=g.spare_bytes, p_PAGES=g.pages,
             p_BLOCKS=g.blocks * g.planes, p_PLANES=g.planes, p_MAX_MODE=socket.mode, p_SEED=socket.seed,
-            p_OPTIONAL=socket.optional, p_FEATURES=socket.features, p_BAD_BLOCKS=socket.bad_blocks,
-            p_SCALE=SCALE,
+            p_OPTIONAL=socket.optional, p_FEATURES=socket.features, p_DRIVE=socket.drive,
+            p_BAD_BLOCKS=socket.bad_blocks, p_SCALE=SCALE,
             i_power=self.power, i_ce_n=ce_n, i_cle=at_chips["cle"], i_ale=at_chips["ale"],
             i_we_n=at_chips["we_n"], i_re_n=at_chips["re_n"], i_wp_n=1, i_io_i=bus,
             o_io_o=from_part, o_io_oe=drives, o_rb_n=ready,

@@ -1,13 +1,15 @@
 """Bring-up of NAND chips: the driver's side of the command port, and the steps to a timing mode."""
 
-from .bring_up import ChipReport, Step, bring_up, probed
+from .bring_up import ChipReport, Step, bring_up, calibrate, probed
 from .command_port import ChipPins, CommandPort
 from .errors import (
     BringUpError,
+    CalibrationFailed,
     ChipBusy,
     ChipMissing,
     DataLineDead,
     FeatureRefused,
+    NotDeclared,
     ParameterPageDamaged,
     PortMissing,
     WrongChip,
@@ -15,7 +17,7 @@ from .errors import (
 from .parameter_page import ParameterPage
 
 __all__ = [
-    "BringUpError", "ChipBusy", "ChipMissing", "ChipPins", "ChipReport", "CommandPort", "DataLineDead",
-    "FeatureRefused", "ParameterPage", "ParameterPageDamaged", "PortMissing", "Step", "WrongChip", "bring_up",
-    "probed",
+    "BringUpError", "CalibrationFailed", "ChipBusy", "ChipMissing", "ChipPins", "ChipReport", "CommandPort",
+    "DataLineDead", "FeatureRefused", "NotDeclared", "ParameterPage", "ParameterPageDamaged", "PortMissing",
+    "Step", "WrongChip", "bring_up", "calibrate", "probed",
 ]  # fmt: skip

@@ -1,20 +1,24 @@
-"""From power-on to a timing mode: reset, identity, parameter page, comparison, features."""
+"""From power-on to a timing mode: reset, identity, parameter page, comparison, drive, features."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from flashtrain.host.link import Link
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.nand import DieCommand
+from flashtrain.spec.chips import DRIVE_OHMS, Chips
+from flashtrain.spec.nand import DieCommand, DieStatus, Feature
 from flashtrain.spec.registers import NandInterface, Register
 from flashtrain.spec.timing import ns
 
 from .command_port import ChipPins, CommandPort
 from .errors import (
     BringUpError,
+    CalibrationFailed,
     ChipMissing,
     DataLineDead,
     FeatureRefused,
+    NotDeclared,
     ParameterPageDamaged,
     WrongChip,
 )
@@ -28,8 +32,8 @@ PAGE_US = 1_000
 """READ PARAMETER PAGE takes tR at most; that of slow cells is some 100 µs."""
 FEATURE_US = 10
 """tFEAT is 1 µs at most (ONFI 5.1, section 4.19)."""
-TIMING_MODE = 0x01
-"""The feature address of the data interface and its timing mode (ONFI 5.1, section 5.28)."""
+CALIBRATION_US = 10
+"""tZQCL is 1 µs at most, and tZQCS is shorter (ONFI 4.0)."""
 _JEDEC_ADDRESS, _ONFI_ADDRESS = 0x00, 0x20
 
 
@@ -76,7 +80,10 @@ def bring_up(
         for report in reports:
             try:
                 chip = port.chip(report.channel, report.die)
-                for step in _identify(chip, link.config if compare else None, report):
+                for step in chain(
+                    _identify(chip, link.config if compare else None, report),
+                    _drive(chip, link.config.chips, report),
+                ):
                     report.steps.append(step)
                     on_step(report, step)
             except BringUpError as error:
@@ -133,6 +140,34 @@ def _identify(chip: ChipPins, config: FmsConfig | None, report: ChipReport) -> I
     if differences:
         raise WrongChip(f"{chip} ({page.maker} {page.model}) has {', '.join(differences)}")
     yield Step("configuration", f"that of {config.name}")
+
+
+def _drive(chip: ChipPins, chips: Chips, report: ChipReport) -> Iterator[Step]:
+    """Drive strength and its calibration, where the configuration asks for them."""
+    page = report.page
+    assert page is not None
+    if ohms := chips.drive_ohms:
+        if ohms not in page.drive_ohms:
+            declared = ", ".join(f"{each} Ω" for each in page.drive_ohms) or "none"
+            raise NotDeclared(f"{chip} declares no drive strength of {ohms} Ω; it declares {declared}")
+        _set_kept(chip, Feature.DRIVE_STRENGTH, DRIVE_OHMS.index(ohms))
+        yield Step("drive strength", f"{ohms} Ω")
+    if chips.zq_calibration:
+        if not page.has_zq_calibration:
+            raise NotDeclared(f"{chip} declares no ZQ calibration (bit 13 of its optional commands)")
+        calibrate(chip)
+        yield Step("ZQ calibration", "passed")
+
+
+def calibrate(chip: ChipPins, *, short: bool = False) -> None:
+    """ZQ CALIBRATION LONG, or SHORT after a change of temperature or voltage; :class:`CalibrationFailed`."""
+    name = "ZQ CALIBRATION " + ("SHORT" if short else "LONG")
+    chip.command(DieCommand.ZQ_CALIBRATION_SHORT if short else DieCommand.ZQ_CALIBRATION_LONG)
+    chip.address(0x00)  # the only LUN
+    chip.wait_ready(CALIBRATION_US, name)
+    status = chip.status()
+    if status & DieStatus.FAIL:
+        raise CalibrationFailed(f"{chip}: {name} has failed with status {status:02X}h; is ZQ wired?")
 
 
 def probed(config: FmsConfig, reports: Sequence[ChipReport]) -> FmsConfig:
@@ -193,6 +228,19 @@ def get_feature(chip: ChipPins, address: int) -> bytes:
     return chip.read(4)
 
 
+def _set_kept(chip: ChipPins, feature: Feature, value: int, then: Callable[[], None] = lambda: None) -> None:
+    """Set a feature, do `then`, and read it back; :class:`FeatureRefused`."""
+    wanted = bytes([value, 0, 0, 0])
+    set_feature(chip, feature, wanted)
+    then()
+    kept = get_feature(chip, feature)
+    if kept != wanted:
+        raise FeatureRefused(
+            f"{chip}: feature {feature:02X}h is {kept.hex(' ').upper()} after it was set to"
+            f" {wanted.hex(' ').upper()}"
+        )
+
+
 def _check_lines(chip: ChipPins, signature: bytes) -> None:
     """A line that alone spoils the signature, with one level, is dead."""
     wrong = [got ^ right for got, right in zip(signature, SIGNATURE, strict=True)]
@@ -236,14 +284,7 @@ def _fastest(report: ChipReport, fastest: int) -> int:
 def _set_mode(port: CommandPort, report: ChipReport, mode: int) -> Step:
     """The chip first, then the port; the identity must come as before."""
     chip = port.chip(report.channel, report.die)
-    wanted = bytes([mode, 0, 0, 0])
-    set_feature(chip, TIMING_MODE, wanted)
-    port.set_mode(mode)
-    kept = get_feature(chip, TIMING_MODE)
-    if kept != wanted:
-        raise FeatureRefused(
-            f"{chip}: feature 01h is {kept.hex(' ').upper()} after it was set to {wanted.hex(' ').upper()}"
-        )
+    _set_kept(chip, Feature.TIMING_MODE, mode, lambda: port.set_mode(mode))
     signature = read_id(chip, _ONFI_ADDRESS, 4)
     if signature != SIGNATURE:
         raise FeatureRefused(

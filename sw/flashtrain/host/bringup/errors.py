@@ -31,5 +31,13 @@ class ParameterPageDamaged(BringUpError):
     """No copy of the parameter page has a right CRC, and neither has the majority of their bits."""
 
 
+class NotDeclared(BringUpError):
+    """The configuration asks for what the parameter page of a chip does not declare."""
+
+
+class CalibrationFailed(BringUpError):
+    """The status after a ZQ calibration has FAIL, as without a resistor at the pin ZQ."""
+
+
 class FeatureRefused(BringUpError):
     """A feature does not read back as it was set."""

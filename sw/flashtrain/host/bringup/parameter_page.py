@@ -8,6 +8,8 @@ PAGE_BYTES = 256
 LEAST_COPIES = 3
 SIGNATURE = b"ONFI"
 _CRC_AT = 254
+_DRIVE_BITS = {18: 2, 25: 1, 35: 0, 50: 0}
+"""Bits of byte 151: the drive strengths beside those that each chip with feature 10h has."""
 
 
 def crc16(content: bytes) -> int:
@@ -35,7 +37,8 @@ def majority(copies: Sequence[bytes]) -> bytes:
 class ParameterPage:
     """The facts that a chip states of itself.
 
-    `source` names the copy. `sdr_modes` are the SDR timing modes that the chip has, ascending.
+    `source` names the copy. `sdr_modes` are the SDR timing modes that the chip has, ascending, and
+    `drive_ohms` the drive strengths that feature 10h can set (byte 151).
     """
 
     source: str
@@ -49,11 +52,17 @@ class ParameterPage:
     planes: int
     bits_per_cell: int
     sdr_modes: tuple[int, ...]
+    drive_ohms: tuple[int, ...]
     program_us: int
     erase_us: int
     sense_us: int
     optional_commands: int
     features: int
+
+    @property
+    def has_zq_calibration(self) -> bool:
+        """Bit 13 of the optional commands (ONFI 4.0)."""
+        return bool(self.optional_commands >> 13 & 1)
 
     @classmethod
     def find(cls, copies: Sequence[bytes]) -> Self | None:
@@ -82,6 +91,9 @@ class ParameterPage:
             planes=1 << (page[113] & 0x0F),
             bits_per_cell=page[102],
             sdr_modes=tuple(mode for mode in range(6) if modes >> mode & 1),
+            drive_ohms=tuple(
+                ohms for ohms, bit in _DRIVE_BITS.items() if page[151] >> bit & 1 and page[151] & 1
+            ),
             program_us=number(133, 2),
             erase_us=number(135, 2),
             sense_us=number(137, 2),
