@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from flashtrain.perf.usage import Usage
 from flashtrain.spec import ConfigError
 from flashtrain.spec.streams import Codec
 from flashtrain.training.reference import train_reference
@@ -137,7 +136,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     }
     write_text(folder / "summary.json", json.dumps(document, indent=2) + "\n")
     files.append(folder / "summary.json")
-    console.say(summary(report, result))
+    console.say(summary(report, result, LINKS[options.link].kept))
     if places:
         console.say(f"\n{places.text()}")
     console.say("\nfiles\n" + "\n".join(f"  {file}" for file in files))
@@ -193,18 +192,22 @@ def _draw_timeline(trace: RunTrace, path: Path, title: str) -> list[Path]:
     return [path]
 
 
-def summary(report: TrainingReport, result: TrainingRun) -> str:
-    """The text at the end."""
+def summary(report: TrainingReport, result: TrainingRun, board: bool) -> str:
+    """The text at the end. board: the device is real, or counts its own cycles as one."""
     usage = usage_text(result.usage, result.training.run)
-    return f"\n{report.text()}\n\n{usage}\n\n{_simulated(result.usage, result)}"
+    return f"\n{report.text()}\n\n{usage}\n\n{_time(result, board)}"
 
 
-def _simulated(usage: Usage, result: TrainingRun) -> str:
+def _time(result: TrainingRun, board: bool) -> str:
+    wall = f"in {result.wall_seconds:.1f} s"
     if not result.cycles:
         return f"{result.wall_seconds:.1f} s; this link has no time"
+    milliseconds = result.cycles / result.usage.config.timing.clock_hz * 1e3
+    if board:
+        return f"{result.cycles:,} cycles of the board's clock ({milliseconds:.2f} ms) {wall}"
     return (
-        f"{result.cycles:,} cycles simulated ({usage.seconds * 1e3:.2f} ms of the device's time)"
-        f" in {result.wall_seconds:.1f} s: {result.cycles_per_second:,.0f} cycles per second"
+        f"{result.cycles:,} cycles simulated ({milliseconds:.2f} ms of the device's time)"
+        f" {wall}: {result.cycles_per_second:,.0f} cycles per second"
     )
 
 

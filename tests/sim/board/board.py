@@ -1,4 +1,4 @@
-"""The boards of the tests, with a fast line: this project's dies, and an SDR chip, on one channel."""
+"""The boards of the tests, with a fast line: this project's dies, and SDR chips, on one channel."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ CHIP_BOARD = replace(
     config=replace(
         BOARD.config,
         name="chip_board",
-        geometry=replace(BOARD.config.geometry, planes=1),
+        geometry=replace(BOARD.config.geometry, planes=1, blocks=10),
         # Times of the array are those of `ChipBoard`'s part.
         timing=with_sdr_waits(
             replace(
@@ -40,3 +40,13 @@ CHIP_BOARD = replace(
         chips=replace(MANDATORY, sdr_mode=5),
     ),
 )  # fmt: skip
+
+MARKED_BOARD = replace(
+    CHIP_BOARD,
+    config=replace(
+        CHIP_BOARD.config,
+        name="marked_board",
+        geometry=replace(CHIP_BOARD.config.geometry, blocks=12, spare_blocks=2),
+    ),
+)
+"""With spare blocks, so that a chip may have bad ones."""

@@ -14,7 +14,10 @@ FASTEST_MODE = 5
 
 
 class ChipBoard(wiring.Component):
-    """`violations`: of times and of rules, and cycles without effect."""
+    """`violations`: of times and of rules, and cycles without effect.
+
+    A block of the part has a factory mark, if the board has spare blocks.
+    """
 
     def __init__(self, board: Board):
         self.board = board
@@ -32,6 +35,7 @@ class ChipBoard(wiring.Component):
             bus.eq(Mux(pins.dq_t.any(), Mux(drives, from_part, 0xFF), pins.dq_o)),
             pins.dq_i.eq(bus),
             pins.rb_n.eq(ready),
+            self.busy.eq(~ready),
             self.violations.eq(sum(counts)),
         ]
         g = self.board.config.geometry
@@ -39,9 +43,10 @@ class ChipBoard(wiring.Component):
             "sdr_part",
             p_PAGE_BYTES=g.page_bytes, p_SPARE_BYTES=g.spare_bytes, p_PAGES=g.pages,
             p_BLOCKS=g.blocks * g.planes, p_PLANES=g.planes, p_MAX_MODE=FASTEST_MODE, p_SEED=1, p_SCALE=20,
+            p_BAD_BLOCKS=int(g.spare_blocks > 0),
             i_power=self.power, i_ce_n=pins.ce_n, i_cle=pins.cle, i_ale=pins.ale, i_we_n=pins.we_n,
             i_re_n=pins.re_n, i_wp_n=pins.wp_n, i_io_i=bus, o_io_o=from_part, o_io_oe=drives, o_rb_n=ready,
-            i_fail_program=0, i_fail_erase=0, i_wrong_bits=0,
+            i_fail_program=self.fail[0], i_fail_erase=self.fail[1], i_wrong_bits=0,
             o_violations=counts[0], o_misuses=counts[1], o_ignored=counts[2],
         )  # fmt: skip
         return m

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 
 from flashtrain.host import CodedStream, CommandError, Device, StoredArray, StreamFull, TensorGroup
-from flashtrain.spec import Port, ZoneState
+from flashtrain.spec import NodeTable, Port, ZoneState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut.under_way import judge_encoded
@@ -15,11 +15,14 @@ from flashtrain.training.optimizers import SGD
 OPTIMIZER = SGD(0.5)
 RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 GROUP = TensorGroup(OptimizerCode.SGD, ((700,),))
-ACTIONS = {"append", "append_many", "volatile", "reset", "reset_zone", "update", "renew", "pin", "retire"}
+PLAIN = {"append", "append_many", "volatile", "reset", "reset_zone", "retire"}
+ACTIONS = PLAIN | {"update", "renew", "pin"}
 
 
 class Workload:
     """What a user does, and what he may expect to find afterwards.
+
+    node: a table with the streams of `SINGLE_NODE`; the dies update state in `UPDATE_NODE` alone.
 
     kept: acknowledged arrays by stream; doubtful: those which a change that was not acknowledged has removed
     or not, all or none of them; gone: those which one has removed
@@ -27,8 +30,10 @@ class Workload:
     stream `weights`, and perhaps `retiring`; weights: those the state may have.
     """
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, node: NodeTable = UPDATE_NODE) -> None:
         self.random = random
+        self.node = node
+        self.updated = node is UPDATE_NODE
         self.kept: dict[str, list[tuple[StoredArray, np.ndarray]]] = {"inputs": [], "trained": []}
         self.doubtful: list[list[tuple[StoredArray, np.ndarray]]] = []
         self.begun: dict[str, list[np.ndarray]] = {"inputs": [], "trained": []}
@@ -42,26 +47,21 @@ class Workload:
 
     def begin(self, device: Device) -> None:
         self.device = device
+        if not self.updated:
+            return
         self.state = device.optimizer_state([GROUP])
         w = self._vector()
         self.state.initialise([[w]])
         self.weights, self.updates = [w], [0]
 
     def step(self) -> None:
-        action: Callable[[], None] = self.random.choices(
-            [
-                self.append,
-                self.append_many,
-                self.volatile,
-                self.reset,
-                self.reset_zone,
-                self.update,
-                self.renew,
-                self.pin,
-                self.retire,
-            ],
-            [6, 4, 2, 1, 2, 4, 1, 1, 0.5],
-        )[0]
+        shares: dict[Callable[[], None], float] = {
+            self.append: 6, self.append_many: 4, self.volatile: 2, self.reset: 1, self.reset_zone: 2,
+            self.update: 4, self.renew: 1, self.pin: 1, self.retire: 0.5,
+        }  # fmt: skip
+        if not self.updated:
+            shares = {action: share for action, share in shares.items() if action.__name__ in PLAIN}
+        action = self.random.choices(list(shares), list(shares.values()))[0]
         action()
         self.done[action.__name__] = self.done.get(action.__name__, 0) + 1
 
@@ -145,7 +145,12 @@ class Workload:
 
     def check(self, device: Device) -> None:
         """After a recovery: all is there, and then nothing is in doubt any more."""
-        self.device = device
+        other, self.device = device is not self.device, device
+        if other:  # it refuses the handles of the one before
+            self.kept = {
+                name: [(self._again(stored), array) for stored, array in arrays]
+                for name, arrays in self.kept.items()
+            }
         for group in self.doubtful:
             if any(self._is_there(*entry) for entry in group):
                 # All have to be. The driver refuses their handles: it had begun to drop them.
@@ -167,7 +172,11 @@ class Workload:
         states = {number: zone.state for number, zone in report if zone.state in RETIRED}
         assert states in (self.retired, self.retired | self.retiring), (states, self.retired)
         self.retired, self.retiring = states, {}
-        self.state = device.optimizer_state([GROUP], recovered=True)
+        if self.updated:
+            self._check_state()
+
+    def _check_state(self) -> None:
+        self.state = self.device.optimizer_state([GROUP], recovered=True)
         found = self.state.read(Input.W)[0][0]
         matches = [i for i, w in enumerate(self.weights) if w.tobytes() == found.tobytes()]
         assert matches, "the weights are neither those before the step nor those after it"
@@ -201,7 +210,7 @@ class Workload:
             self.doubtful.append(group)
 
     def _name(self, stored: StoredArray) -> str:
-        return next(stream.name for stream in UPDATE_NODE.streams if stream.nsid == stored.nsid)
+        return next(stream.name for stream in self.node.streams if stream.nsid == stored.nsid)
 
     def _stream(self, name: str):
         return self.device.stream(name, Port.HOST if name == "inputs" else Port.CORE)

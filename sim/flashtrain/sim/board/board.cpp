@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -16,10 +17,11 @@ namespace flashtrain {
 namespace {
 
 constexpr int kBits = 10;                   // of a byte on the line
-constexpr uint64_t kCyclesAlone = 200'000;  // after the last byte of the host
+constexpr uint64_t kCyclesAlone = 5'000;  // after the last bit on the line
 constexpr uint64_t kCyclesBetweenLooks = 64;
 constexpr int kMillisecondsToWait = 20;
 constexpr int kCyclesOff = 20;
+constexpr int kCyclesToReset = 100;  // those that a board takes for its reset, at least
 
 std::string first_violation;
 
@@ -65,6 +67,9 @@ class Line {
     }
   }
 
+  // Whether a byte of the board is under way.
+  bool heard() const { return heard_bits_ != 0; }
+
   // Takes what the host has sent: 1 if there is something, 0 if not, -1 at the end of the line.
   int take(int milliseconds) {
     if (begun_ < ended_ || bits_ != 0) return 1;
@@ -103,22 +108,40 @@ class Board {
     top_->power = 1;
     for (int cycle = 0; cycle < kCyclesOff; ++cycle) clock();
     top_->rst = 0;
+    // A byte that came before would be lost.
+    for (int cycle = 0; cycle < kCyclesToReset; ++cycle) clock();
   }
 
-  // Runs until the line ends, or `stop` is set.
-  void serve(int descriptor, const volatile int32_t* stop) {
+  // The power fails `cycles` from now; with `busy` those count alone in which a chip is busy. 0: never.
+  void cut(uint64_t cycles, bool busy) {
+    cut_when_busy_ = busy;
+    cut_in_ = cycles;
+  }
+
+  // From now on programs (bit 0) and erases (bit 1) fail when they end.
+  void fail(uint32_t what) { fail_ = what; }
+
+  // Runs until the line ends, `stop` is set, or the power fails: then it returns true.
+  bool serve(int descriptor, const volatile int32_t* stop) {
     Line line(descriptor, divisor_);
     uint64_t alone = 0;
     while (!*stop) {
       const int taken = line.take(alone < kCyclesAlone ? 0 : kMillisecondsToWait);
-      if (taken < 0) return;
-      alone = taken > 0 ? 0 : alone + kCyclesBetweenLooks;
+      if (taken < 0) return false;
+      alone = taken > 0 || line.heard() ? 0 : alone + kCyclesBetweenLooks;
+      top_->fail = fail_;
       for (uint64_t cycle = 0; cycle < kCyclesBetweenLooks; ++cycle) {
+        if (cut_in_ != 0 && (top_->busy || !cut_when_busy_) && --cut_in_ == 0) {
+          top_->power = 0;
+          clock();
+          return true;
+        }
         top_->line_in = line.level();
         clock();
         line.hear(top_->line_out);
       }
     }
+    return false;
   }
 
   uint64_t cycles() const { return cycles_; }
@@ -142,6 +165,9 @@ class Board {
 
   uint32_t divisor_;
   uint64_t half_, cycles_ = 0;
+  std::atomic<uint64_t> cut_in_{0};
+  std::atomic<bool> cut_when_busy_{false};
+  std::atomic<uint32_t> fail_{0};
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vboard> top_;
 };
@@ -166,9 +192,13 @@ void flashtrain_board_open(uint32_t divisor, uint64_t picoseconds) {
 
 void flashtrain_board_reset() { flashtrain::board->reset(); }
 
-void flashtrain_board_serve(int descriptor, const volatile int32_t* stop) {
-  flashtrain::board->serve(descriptor, stop);
+int32_t flashtrain_board_serve(int descriptor, const volatile int32_t* stop) {
+  return flashtrain::board->serve(descriptor, stop);
 }
+
+void flashtrain_board_cut(uint64_t cycles, int32_t busy) { flashtrain::board->cut(cycles, busy); }
+
+void flashtrain_board_fail(uint32_t what) { flashtrain::board->fail(what); }
 
 uint64_t flashtrain_board_cycles() { return flashtrain::board->cycles(); }
 

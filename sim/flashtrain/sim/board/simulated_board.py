@@ -9,7 +9,14 @@ from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.sim.nand import NandChannel
 from flashtrain.spec.boards import Board
 
-BOARD_PORTS = {"line_in": In(1), "line_out": Out(1), "power": In(1), "violations": Out(32)}
+BOARD_PORTS = {
+    "line_in": In(1),
+    "line_out": Out(1),
+    "power": In(1),
+    "fail": In(2),
+    "busy": Out(1),
+    "violations": Out(32),
+}
 """Of any design that `BoardSimulation` runs."""
 
 
@@ -20,6 +27,8 @@ class SimulatedBoard(wiring.Component):
     -------
     line_in, line_out : In(1), Out(1)   the serial line, high at rest
     power : In(1)                       low: the chips lose their power; these dies need none
+    fail : In(2)                        programs, and erases, fail when they end; those of these dies do not
+    busy : Out(1)                       a chip is busy; low with these dies
     violations : Out(32)                breaches of the NAND protocol so far
     """
 

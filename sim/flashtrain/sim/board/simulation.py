@@ -30,6 +30,7 @@ from .simulated_board import SimulatedBoard
 
 _HARNESS = Path(__file__).with_name("board.cpp")
 _SECONDS_TO_STOP = 10
+_CLOSED = -1
 _OPTIMIZATION = "-Og"
 """A board waits for its line most of the time: more takes longer to compile than it saves."""
 
@@ -63,15 +64,12 @@ class BoardSimulation:
         self.board = board
         self.terminal: str | None = None
         self.line: socket.socket | None = None
-        if terminal:
-            self._ours, self._kept = os.openpty()
-            self.terminal = os.ttyname(self._kept)
-        else:
-            self.line, end = socket.socketpair()
-            self._ours, self._kept = end.detach(), -1
+        self._has_terminal = terminal
+        self._ours = self._kept = _CLOSED
         self._stop = ctypes.c_int32(0)
         self._library = _board_library(board, design, chips)
         self._library.flashtrain_board_open(board.divisor, 1_000_000_000_000 // board.clock_hz)
+        self._open_line()
         self._start()
 
     @property
@@ -90,6 +88,28 @@ class BoardSimulation:
         self._library.flashtrain_board_reset()
         self._start()
 
+    def cut_power(self, cycles: int, busy: bool = False) -> None:
+        """Let the power fail so many cycles from now, in the middle of whatever the board does; 0: never.
+
+        The line ends with it, as that of a board does that its cable supplies.
+
+        busy: those cycles alone count in which a chip is busy.
+        """
+        self._library.flashtrain_board_cut(cycles, busy)
+
+    def restore_power(self) -> None:
+        """Begin anew after :meth:`cut_power`, with another `line` or `terminal`."""
+        self._thread.join(timeout=_SECONDS_TO_STOP)
+        if self._thread.is_alive():
+            raise BoardViolation(f"the power has not failed within {_SECONDS_TO_STOP} s; expected a cut")
+        self._library.flashtrain_board_reset()
+        self._open_line()
+        self._start()
+
+    def fail(self, *, programs: bool = False, erases: bool = False) -> None:
+        """From now on programs, or erases, fail when they end."""
+        self._library.flashtrain_board_fail(programs | erases << 1)
+
     def check(self) -> None:
         """Raise :class:`BoardViolation` if the board has broken the protocol of its dies."""
         message = self._library.flashtrain_board_first_violation()
@@ -103,9 +123,7 @@ class BoardSimulation:
         library, self._library = self._library, None
         library.flashtrain_board_close()
         dlclose(library._handle)  # ctypes never unmaps a library
-        os.close(self._ours)
-        if self._kept >= 0:
-            os.close(self._kept)
+        self._end_line()
         if self.line is not None:
             self.line.close()
 
@@ -120,14 +138,31 @@ class BoardSimulation:
     ) -> None:
         self.close()
 
+    def _open_line(self) -> None:
+        if self._has_terminal:
+            self._ours, self._kept = os.openpty()
+            self.terminal = os.ttyname(self._kept)
+            return
+        if self.line is not None:
+            self.line.close()
+        self.line, end = socket.socketpair()
+        self._ours = end.detach()
+
+    def _end_line(self) -> None:
+        """The host finds its end closed."""
+        for descriptor in (self._ours, self._kept):
+            if descriptor != _CLOSED:
+                os.close(descriptor)
+        self._ours = self._kept = _CLOSED
+
     def _start(self) -> None:
         self._stop.value = 0
-        self._thread = threading.Thread(
-            target=self._library.flashtrain_board_serve,
-            args=(self._ours, ctypes.byref(self._stop)),
-            daemon=True,
-        )
+        self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
+
+    def _serve(self) -> None:
+        if self._library.flashtrain_board_serve(self._ours, ctypes.byref(self._stop)):
+            self._end_line()
 
     def _halt(self) -> None:
         self._stop.value = 1
@@ -160,7 +195,9 @@ def _board_library(
     signatures = {
         "open": (None, [u32, u64]),
         "reset": (None, []),
-        "serve": (None, [i32, ctypes.c_void_p]),
+        "serve": (i32, [i32, ctypes.c_void_p]),
+        "cut": (None, [u64, i32]),
+        "fail": (None, [u32]),
         "cycles": (u64, []),
         "violations": (u32, []),
         "first_violation": (ctypes.c_char_p, []),

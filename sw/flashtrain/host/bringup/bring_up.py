@@ -22,7 +22,7 @@ from .errors import (
     ParameterPageDamaged,
     WrongChip,
 )
-from .parameter_page import LEAST_COPIES, PAGE_BYTES, SIGNATURE, ParameterPage
+from .parameter_page import LEAST_COPIES, PAGE_BYTES, SIGNATURE, ParameterPage, is_whole
 
 POWER_ON_US = 10_000
 """From the supply to R/B# high: 5 ms of most parts, of which firmware has spent some already."""
@@ -204,12 +204,14 @@ def read_id(chip: ChipPins, address: int, count: int) -> bytes:
 
 
 def read_parameter_pages(chip: ChipPins) -> list[bytes]:
-    """Three copies; ONFI promises as many at least."""
+    """Copies up to the first whole one, three at most; ONFI promises as many at least."""
     chip.command(DieCommand.READ_PARAMETER_PAGE)
     chip.address(0x00)
     chip.wait_ready(PAGE_US, "its parameter page")
-    content = chip.read(LEAST_COPIES * PAGE_BYTES)
-    return [content[start : start + PAGE_BYTES] for start in range(0, len(content), PAGE_BYTES)]
+    copies: list[bytes] = []
+    while len(copies) < LEAST_COPIES and not (copies and is_whole(copies[-1])):
+        copies.append(chip.read(PAGE_BYTES))
+    return copies
 
 
 def set_feature(chip: ChipPins, address: int, parameters: bytes) -> None:
