@@ -118,18 +118,18 @@ class Board {
     cut_in_ = cycles;
   }
 
-  // From now on programs (bit 0) and erases (bit 1) fail when they end.
+  // The next operation of a chip fails when it ends, if it is a program (bit 0) or an erase (bit 1).
   void fail(uint32_t what) { fail_ = what; }
 
   // Runs until the line ends, `stop` is set, or the power fails: then it returns true.
   bool serve(int descriptor, const volatile int32_t* stop) {
     Line line(descriptor, divisor_);
     uint64_t alone = 0;
+    bool was_busy = top_->busy;
     while (!*stop) {
       const int taken = line.take(alone < kCyclesAlone ? 0 : kMillisecondsToWait);
       if (taken < 0) return false;
       alone = taken > 0 || line.heard() ? 0 : alone + kCyclesBetweenLooks;
-      top_->fail = fail_;
       for (uint64_t cycle = 0; cycle < kCyclesBetweenLooks; ++cycle) {
         if (cut_in_ != 0 && (top_->busy || !cut_when_busy_) && --cut_in_ == 0) {
           top_->power = 0;
@@ -137,7 +137,10 @@ class Board {
           return true;
         }
         top_->line_in = line.level();
+        top_->fail = fail_;
         clock();
+        if (was_busy && !top_->busy) fail_ = 0;
+        was_busy = top_->busy;
         line.hear(top_->line_out);
       }
     }

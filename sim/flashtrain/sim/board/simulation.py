@@ -106,9 +106,9 @@ class BoardSimulation:
         self._open_line()
         self._start()
 
-    def fail(self, *, programs: bool = False, erases: bool = False) -> None:
-        """From now on programs, or erases, fail when they end."""
-        self._library.flashtrain_board_fail(programs | erases << 1)
+    def fail_next(self, *, program: bool = False, erase: bool = False) -> None:
+        """Let the next operation of a chip fail, if it is such a one."""
+        self._library.flashtrain_board_fail(program | erase << 1)
 
     def check(self) -> None:
         """Raise :class:`BoardViolation` if the board has broken the protocol of its dies."""
