@@ -44,6 +44,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(_summary(unit))
     console.say(_areas(areas, placement))
     console.say(_verdict(unit, need, placement))
+    allowed = ALLOWED * HARDFLOAT["ecp5_lut"]
+    too_large = areas["ECP5"].lut >= allowed
+    if too_large:
+        console.say(
+            f"it has {areas['ECP5'].lut:,} LUT4; "
+            f"expected fewer than the {allowed:,} of {ALLOWED} fused multiply-adds of HardFloat"
+        )
     console.say("by " + ", ".join(tools.values()))
     console.document(
         {
@@ -58,7 +65,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         }
     )
     too_slow = placement is not None and placement.clock_mhz < need * unit.interval
-    return int(too_slow or areas["ECP5"].lut >= ALLOWED * HARDFLOAT["ecp5_lut"])
+    return int(too_slow or too_large)
 
 
 def parameters_per_microsecond(config: FmsConfig) -> float:
