@@ -12,7 +12,7 @@ from flashtrain.model.link import ModelLink
 from flashtrain.perf.array_work import ArrayWork
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.read_bound import ReadBound, read_bound
-from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec import Chips, FmsConfig, preset
 from flashtrain.spec.timing import ns
 
 SMALL = preset("small")
@@ -126,6 +126,37 @@ def test_the_performance_model_is_within_a_hundredth(name):
         measured = read_sequential(device, NoRecorder(), quick=True)
     bound = read_bound(config).bytes_per_second / 1e9
     assert measured.bound == bound and 0.99 * bound < measured.value < bound and measured.met
+
+
+def with_sca(config: FmsConfig) -> FmsConfig:
+    return replace(config, name=f"{config.name}_sca", chips=Chips(sca=True))
+
+
+def test_sca():
+    """`behemoth`: data and a gap of two packets' time, 36. `tiny`: one die, whose selection is not hidden.
+
+    A packet takes 18 cycles; one that ends the data, 7 that select the page, tCCS. A set of two pages has one
+    of 31h, tCBSY of 300, and a status byte of 60.
+    """
+    assert read_bound(with_sca(preset("behemoth"))).cycles == 2056 + 36
+    assert read_bound(with_sca(preset("tiny"))).cycles == 264 + 18 + 7 * 18 + 180 + (18 + 300 + 60) / 2
+
+
+def test_packets_are_the_bound_of_short_pages():
+    """512 bytes, 264 beats: nine packets; for a set of two pages two more, tWHR and a status byte."""
+    short = replace(preset("tiny"), geometry=replace(preset("tiny").geometry, dies=4))
+    slow = replace(short, timing=replace(short.timing, tca=ns(100)), chips=Chips(sca=True))
+    assert read_bound(slow).cycles == 9 * 60 + (2 * 60 + 48 + 60) / 2
+
+
+@pytest.mark.parametrize(("dies", "share"), [(2, 0.95), (4, 0.975)])
+def test_the_model_fills_the_bus_with_sca(dies, share):
+    """Share of the raw bus. Two dies hide tCBSY at the end of a page set behind a single page."""
+    config = with_sca(with_dies(dies, 4))
+    with open_device(config, ModelLink, memory_bytes=1 << 30) as device:
+        value = read_sequential(device, NoRecorder(), quick=True).value * 1e9
+    assert 0.98 * read_bound(config).bytes_per_second < value < read_bound(config).bytes_per_second
+    assert value > share * config.channel_bytes_per_second
 
 
 class NoRecorder:

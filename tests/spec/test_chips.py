@@ -4,6 +4,10 @@ from dataclasses import fields, replace
 
 import pytest
 
+from flashtrain.host import FunctionalLink
+from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.nand_bus import nand_bus
+from flashtrain.sim.link.library import build_library
 from flashtrain.spec import Chips, ConfigError, config_text, load_config
 from flashtrain.spec.nand import SEQUENCES, BusOp, sequences
 from flashtrain.spec.presets import PRESETS, TINY
@@ -53,6 +57,7 @@ def test_the_bound_is_that_of_the_interface():
         ({"ddr": False}, r"chips\.sdr is False; expected true without chips\.ddr"),
         ({"sdr_mode": 6}, r"chips\.sdr_mode is 6; expected an integer from 0 to 5"),
         ({"cache_read": False}, r"chips\.random_cache_read is True; expected false without"),
+        ({"sca": True, "sdr": True}, r"chips\.sca is True; expected false without chips\.ddr, or with"),
         ({"update": 1}, r"chips\.update is 1; expected true or false"),
         ({"drive_ohms": 37}, r"chips\.drive_ohms is 37; expected 0 or one of 18, 25, 35, 50"),
     ],
@@ -74,12 +79,34 @@ def test_chips_are_refused(changes, message):
         ({"chips": Chips(drive_ohms=35)},
          r"config\.command_port is False; expected true with chips\.drive_ohms"),
         ({"chips": Chips(zq_calibration=True)}, r"config\.command_port is False; expected true"),
+        ({"chips": Chips(sca=True), "command_port": True},
+         r"config\.command_port is True; expected false with chips\.sca"),
         ({"chips": None}, r"chips is None; expected Chips"),
     ],
 )  # fmt: skip
 def test_configurations_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
         replace(TINY, **changes)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (nand_bus, "hardware"),
+        (Controller, "hardware"),
+        (build_library, "hardware"),
+        (FunctionalLink, "the functional Link"),
+    ],
+)
+def test_only_the_model_has_sca(make, what):
+    with pytest.raises(ConfigError, match=rf"chips\.sca is True; expected false for {what}: only the perf"):
+        make(replace(TINY, name="sca_tiny", chips=Chips(sca=True)))
+
+
+def test_a_gap_takes_the_selection_of_a_die_or_the_turn_of_the_bus():
+    """30 ns of a packet and 30 to the first byte, at 600 MHz; or tCHZ."""
+    assert TINY.timing.burst_gap == 36
+    assert replace(TINY.timing, tchz=ns(100)).burst_gap == 60
 
 
 def test_retries_need_nv_ddr3():

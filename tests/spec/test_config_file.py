@@ -99,6 +99,10 @@ MISTAKES = [
     ("base = ", "not TOML: Invalid value (at end of document)"),
     ('base = "huge"', f"base is 'huge'; expected one of {', '.join(PRESETS)}"),
     ("base = 3", f"base is 3; expected one of {', '.join(PRESETS)}"),
+    ('base = "small"\npart = "b17a_pslc"\n[chips]\nsca = true',
+     "chips.sca is true; expected false: part 'b17a_pslc' does not declare it"),
+    ('base = "behemoth"\n[chips]\nsca = true',
+     "chips.sca is true; expected false: part 'behemoth_slc' does not declare it"),
     ('part = "slc"', f"part is 'slc'; expected one of {', '.join(PARTS)}"),
     ("write_sets = 3", "geometry.channels is missing; expected it, or a base"),
     ("[geometry]\nchannels = 2", "geometry.dies is missing; expected it, or a base"),
@@ -176,5 +180,5 @@ def test_each_value_of_a_part_has_a_source():
             name for name in times if getattr(part.timing, name) != getattr(PRESETS["behemoth"].timing, name)
         ]
         assert {*part.geometry(), *own, "bus"} <= set(part.sources)
-        assert set(part.sources) <= {*part.geometry(), *times, "bus"}
+        assert set(part.sources) <= {*part.geometry(), *times, "bus", "sca", "sca_times"}
         assert all(part.sources.values())

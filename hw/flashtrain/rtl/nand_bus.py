@@ -67,5 +67,6 @@ def has_asynchronous_pins(config: FmsConfig) -> bool:
 
 
 def nand_bus(config: FmsConfig) -> NandBus:
-    """The pins of a channel of this configuration."""
+    """The pins of a channel of this configuration; `ConfigError` with SCA."""
+    config.chips.require_classical("hardware")
     return NandBus(config.geometry.dies, asynchronous=has_asynchronous_pins(config))

@@ -11,6 +11,22 @@ without what it is for:
 - without `change_plane` 00h returns from the status to the page that was sensed
 - without `suspended_read` a read waits for the end of a program or an erase, and takes turns with them
 - without `update` commands of an update have the status INVALID_OPCODE
+
+Separate command address (SCA)
+------------------------------
+
+JESD230G (JEDEC, 11/2024, section 10) has SCA as a second protocol of the same commands. The sources here are
+public notes on that section (cqlhupt.github.io, NAND SCA, 11/2024).
+
+- The pins CE_n, CLE and ALE, and WE_n become CA_CE_n, CA[1:0] and CA_CLK. DQ and DQS carry data alone.
+- A byte of a command or an address is a packet of a header of 4 bits and a body of 8. CA[1:0] has two bits
+  at each edge of CA_CLK, so a packet takes three of its cycles.
+- A status comes on CA[1:0] as well: a header, the turn of the bus, and four cycles. CA_CE_n ends it.
+- The packets SCE and SCT begin and end a data burst of a die. A page that was read needs 06h to E0h ahead of
+  SCE. 12h ends the address of a program.
+- While a die moves data, it takes a status, and no command that is about data. Other dies take all commands.
+
+Only the performance model runs such chips. RTL, functional Link and export refuse them.
 """
 
 from dataclasses import dataclass
@@ -28,6 +44,7 @@ class Chips:
 
     ddr: bool = switch("data interface NV-DDR3", True)
     sdr: bool = switch("data interface SDR, the asynchronous one, in which chips are after power-on", False)
+    sca: bool = switch("SCA: commands, addresses and status on a bus of their own, beside the data", False)
     sdr_mode: int = integer(0, 5, "", "SDR timing mode that an engine sets after a reset of a chip", 0)
     cache_program: bool = switch("15h", True)
     cache_read: bool = switch("31h and 3Fh", True)
@@ -47,8 +64,14 @@ class Chips:
         require(self.ddr or self.sdr, "chips.sdr", self.sdr, "true without chips.ddr")
         require(self.drive_ohms in (0, *DRIVE_OHMS), "chips.drive_ohms", self.drive_ohms,
                 f"0 or one of {', '.join(map(str, DRIVE_OHMS))}")  # fmt: skip
+        require(not self.sca or (self.ddr and not self.sdr), "chips.sca", self.sca,
+                "false without chips.ddr, or with chips.sdr")  # fmt: skip
         require(self.cache_read or not self.random_cache_read, "chips.random_cache_read",
                 self.random_cache_read, "false without chips.cache_read")  # fmt: skip
+
+    def require_classical(self, what: str) -> None:
+        """`ConfigError`: `what` sends commands over the data bus."""
+        require(not self.sca, "chips.sca", self.sca, f"false for {what}: only the performance model has SCA")
 
     def check_planes(self, planes: int) -> None:
         """`ConfigError` unless an engine can use so many planes of these chips."""

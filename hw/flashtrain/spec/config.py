@@ -108,6 +108,8 @@ class FmsConfig:
         if chips.drive_ohms or chips.zq_calibration:
             require(self.command_port, "config.command_port", self.command_port,
                     "true with chips.drive_ohms or chips.zq_calibration: steps of bring-up")  # fmt: skip
+        require(not (chips.sca and self.command_port), "config.command_port", self.command_port,
+                "false with chips.sca: its chips have no asynchronous interface")  # fmt: skip
         if chips.sdr:
             for name in ENGINE_TIMES:
                 least = getattr(SDR_MODES[0], name)

@@ -20,6 +20,7 @@ from .geometry import Geometry
 from .limits import limits_of
 from .parts import PARTS, NandPart
 from .presets import PRESETS
+from .sources import part_of
 from .timing import Duration, NandTiming
 
 BASE, PART = "base", "part"
@@ -66,6 +67,9 @@ def _config(content: Mapping[str, Any], stem: str) -> FmsConfig:
     values |= {key: value for key, value in content.items() if key not in (BASE, PART, *TABLES)} | named
     parts = {name: kind(**complete(kind, values[name], f"{name}.")) for name, kind in TABLES.items()}
     config = FmsConfig(**complete(FmsConfig, values | parts, ""))
+    part = _part(content.get(PART)) or part_of(config)
+    if config.chips.sca and part is not None and not part.sca:
+        raise ConfigError(f"chips.sca is true; expected false: part {part.name!r} does not declare it")
     if config.name in PRESETS and config != PRESETS[config.name]:
         raise ConfigError(
             f"name is {config.name!r}, a preset's; expected another one, since the file differs"

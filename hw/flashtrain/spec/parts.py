@@ -20,7 +20,7 @@ class NandPart:
     """A die.
 
     Numbers as in `Geometry`; `sources`: of each value, by the name of its field; `bus` stands for all timing
-    of the bus.
+    of the bus. `sca`: the die declares SCA (`spec.chips`).
     """
 
     name: str
@@ -32,6 +32,7 @@ class NandPart:
     spare_bytes: int
     timing: NandTiming
     sources: Mapping[str, str] = field(hash=False)
+    sca: bool = False
 
     def geometry(self) -> dict[str, int]:
         """The fields of `Geometry` that the part determines."""
@@ -168,4 +169,34 @@ OPTIMSTORE_DIE = NandPart(
     },
 )
 
-PARTS = {part.name: part for part in (BEHEMOTH_DIE, B17A_TLC, B17A_PSLC, OPTIMSTORE_DIE)}
+_G9 = "Micron, G9 NAND (07/2024)"
+
+G9_SLC = NandPart(
+    name="g9_slc",
+    summary="a die at 3,600 MT/s with SCA, one bit in each cell and pages of 16 KiB",
+    planes=4,
+    blocks=504,
+    pages=768,
+    page_bytes=16384,
+    spare_bytes=2208,
+    timing=NandTiming(
+        clock_mhz=1800, tr=ns(25_000), tprog=ns(300_000), tbers=ns(15_000_000), tadv=ns(20_000)
+    ),
+    sources={
+        "planes": f"assumption: 4; {_G9} has six, and planes are a power of two here",
+        "blocks": _AS_B17A,
+        "pages": _AS_B17A,
+        "page_bytes": _AS_B17A,
+        "spare_bytes": _AS_B17A,
+        "clock_mhz": _G9 + ": 3,600 MT/s",
+        "tr": _AS_B17A,
+        "tprog": _AS_B17A,
+        "tbers": _AS_B17A,
+        "sca": "assumption: no data sheet of a die of this rate is public; JESD230G (11/2024) has SCA",
+        "sca_times": "assumption: CA_CLK of 100 MHz (`spec.timing`); JESD230G's times are not public",
+        **{key: value for key, value in _B17A_BUS.items() if key != "clock_mhz"},
+    },
+    sca=True,
+)
+
+PARTS = {part.name: part for part in (BEHEMOTH_DIE, B17A_TLC, B17A_PSLC, OPTIMSTORE_DIE, G9_SLC)}

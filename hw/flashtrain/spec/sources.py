@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .config import FmsConfig
 from .parts import PARTS, NandPart
-from .timing import Duration
+from .timing import SCA_TIMES, Duration
 
 PRESET_SOURCES: Mapping[str, Mapping[str, str]] = {
     "optimstore": {
@@ -67,8 +67,12 @@ def part_values(part: NandPart) -> Iterator[SourcedValue]:
         for key, value in named.items():
             if key in part.sources:
                 yield SourcedValue(f"{table}.{key}", _text(value), part.sources[key])
-    bus = [each.name for each in fields(part.timing) if each.name not in part.sources]
+    known = {*part.sources, *SCA_TIMES}
+    bus = [each.name for each in fields(part.timing) if each.name not in known]
     yield SourcedValue(", ".join(bus), "defaults", part.sources["bus"])
+    if part.sca:
+        yield SourcedValue(", ".join(SCA_TIMES), "defaults", part.sources["sca_times"])
+        yield SourcedValue("chips.sca", "true or false", part.sources["sca"])
 
 
 def _text(value: object) -> str:

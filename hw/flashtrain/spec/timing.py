@@ -2,6 +2,11 @@
 
 Bus timings are ONFI's for NV-DDR3 (ONFI 5.1, section 4.19; the values are those of `docs/design.md`, where
 each assumption is named). Array times are those of Behemoth's table (FAST'21).
+
+Times of SCA are assumptions: the packets are of JESD230G, and the times of its section 10 are not public.
+CA_CLK is assumed to have 100 MHz. A packet of three cycles then takes longer than tWC, as public notes on
+that section say. A status has a cycle of header, two turns of the bus, four cycles of data, and the end of
+CA_CE_n.
 """
 
 from dataclasses import dataclass, field, fields
@@ -10,6 +15,8 @@ from typing import Any, NamedTuple
 from .errors import ConfigError, require, require_range
 from .limits import LIMITS, check_limits, integer
 
+SCA_TIMES = "tca", "tcas", "tsce"
+"""Times that chips without SCA do not have."""
 MOST_CYCLES = 1_000_000
 MOST_NS = 1_000_000_000
 """A second."""
@@ -74,6 +81,10 @@ class NandTiming:
     tccs: Duration = duration(300, "change of column or plane to data out")
     twb: Duration = duration(100, "confirm to busy")
     trr: Duration = duration(20, "ready to data out")
+    # Bus of commands and addresses (SCA, `spec.chips`).
+    tca: Duration = duration(30, "SCA: a packet of a command or address byte")
+    tcas: Duration = duration(100, "SCA: a status byte, from its header to the next packet")
+    tsce: Duration = duration(30, "SCA: the packet that selects a die for data, to its first byte")
     # Array.
     tdbsy: Duration = duration(500, "busy between the planes of a multi-plane command")
     tcbsy: Duration = duration(3_000, "least busy time of a cache command")
@@ -100,6 +111,15 @@ class NandTiming:
     @property
     def clock_hz(self) -> float:
         return self.clock_mhz * 1e6
+
+    @property
+    def burst_gap(self) -> int:
+        """Clock cycles between the data of two pages with SCA.
+
+        A packet selects the next die behind the end of the first page. The end is known ahead: the bus of
+        commands is free then, and the packet that ends the burst is there in time.
+        """
+        return max(self.cycles("tchz"), self.cycles("tca") + self.cycles("tsce"))
 
     @property
     def bytes_per_second(self) -> float:

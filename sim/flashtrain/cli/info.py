@@ -69,14 +69,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.write:
         console.say(config_text(config).rstrip())
         return 0
-    console.step("counting the memories of the controller")
     # Late: it brings NumPy along.
     from flashtrain.perf.read_bound import read_bound
 
-    memories, reads = controller_memories(config), read_bound(config)
+    reads, memories = read_bound(config), ()
+    if not config.chips.sca:  # only the performance model has it
+        console.step("counting the memories of the controller")
+        memories = controller_memories(config)
     console.say(_geometry(config))
     console.say(_bounds(config, reads))
-    console.say(_memories(memories))
+    if memories:
+        console.say(_memories(memories))
     console.say(_streams(config, node))
     console.say(_sources(config))
     console.document(

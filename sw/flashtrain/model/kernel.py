@@ -77,7 +77,7 @@ class Kernel:
         lanes = config.geometry.channels if whole_rows else 1
         known = parameters(config, MEMORY_LATENCY, lanes)
         values = np.array([known[name] for name in names], np.int32)
-        cycles, predicted = operation_cycles(), predicted_cycles(config)
+        cycles, predicted = operation_cycles(config), predicted_cycles(config)
         self._simulation = ctypes.c_void_p(
             library.flashtrain_model_create(values.ctypes.data, cycles.ctypes.data, predicted.ctypes.data)
         )

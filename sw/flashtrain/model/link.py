@@ -95,6 +95,7 @@ class ModelLink(FunctionalLink):
     """
 
     _executor_type = TimedExecutor
+    _has_sca = True
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """The numbers that the kernel models a device from: its configuration, and stages measured on the RTL."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -80,7 +81,8 @@ def stages() -> dict[str, int]:
 def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[str, int]:
     """Each scalar of the kernel by its name (`parameters.h`); a channel of the kernel stands for `lanes`."""
     g, t = config.geometry, config.timing
-    require(config.chips == Chips(), "chips", config.chips, "NV-DDR3 and all commands, for this model")
+    require(replace(config.chips, sca=False) == Chips(), "chips", config.chips,
+            "NV-DDR3 and all commands, for this model")  # fmt: skip
     return {
         "channels": g.channels // lanes,
         "lanes": lanes,
@@ -100,6 +102,7 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "group_beats": max(1, _GROUP_BYTES // config.data_bytes),
         "slice_beats": max(1, SLICE_BYTES // config.data_bytes),
         **{name: t.cycles(name) for name in _TIMINGS},
+        **_bus_of_commands(config),
         **{name: round(ns * t.clock_mhz / 1000) for name, ns in _POLL_NS.items()},
         **_RUNS,
         "gather": g.channels + 4,
@@ -107,6 +110,19 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         **DATA_SHEETS,
         **stages(),
         **(_with_codec(config) if config.codec else {}),
+    }
+
+
+def _bus_of_commands(config: FmsConfig) -> dict[str, int]:
+    """With SCA a packet takes the place of a command or address cycle."""
+    if not config.chips.sca:
+        return {"sca": 0, "burst_gap": 0, "status_byte": 0}
+    cycles = config.timing.cycles
+    return {
+        "twc": cycles("tca"),
+        "sca": 1,
+        "burst_gap": config.timing.burst_gap,
+        "status_byte": cycles("tcas"),
     }
 
 
@@ -126,13 +142,14 @@ def _with_codec(config: FmsConfig) -> dict[str, int]:
     }
 
 
-def operation_cycles() -> NDArray[np.int32]:
-    """Command and address cycles of each bus operation ahead of its data, int32[64]."""
+def operation_cycles(config: FmsConfig) -> NDArray[np.int32]:
+    """Command and address cycles of each bus operation ahead of its data, or packets of SCA, int32[64]."""
     cycles = np.zeros(64, np.int32)
     for op, sequence in SEQUENCES.items():
         commands = (sequence.first is not None) + (sequence.second is not None)
         cycles[op] = commands + _ADDRESS_CYCLES[sequence.address]
     cycles[BusOp.DATA_OUT] = 0
+    cycles[BusOp.PROGRAM_PAGE] += config.chips.sca  # 12h ends the address
     return cycles
 
 

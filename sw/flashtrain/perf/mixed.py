@@ -60,8 +60,12 @@ class Mix:
         - Both: data; for each page set a status.
         - A page appended: its name and the command behind its data.
         - A page read: its selection, tCHZ behind its data; for each page set a command that senses it.
+
+        With SCA they are data and the gap behind them (`NandTiming.burst_gap`).
         """
-        cycles, op_cycles, planes = config.timing.cycles, operation_cycles(), config.geometry.planes
+        if config.chips.sca:
+            return (1 + self.reads) * (config.bus_page_bytes // 2 + config.timing.burst_gap)
+        cycles, op_cycles, planes = config.timing.cycles, operation_cycles(config), config.geometry.planes
         twc, tchz = cycles("twc"), cycles("tchz")
         select = min(int(op_cycles[op]) for op in (BusOp.SELECT, BusOp.SUSPENDED_READ_SELECT))
         sense = int(op_cycles[BusOp.CACHE_READ_NEXT])

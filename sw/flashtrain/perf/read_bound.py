@@ -11,6 +11,14 @@ A page takes the beats of its data and the gap behind them. `D` are its data, `S
 A page set of a die also needs the command that senses the next one (31h), and a status that reads ready. The
 die is busy in between, so neither comes where its selection is. Both fill gaps that were shorter without
 them, or wait with a selection. Operations of a channel never overlap, and status is read from the bus.
+
+With SCA commands, addresses and status pass beside the data of another die. Left on the data bus is the gap
+between two pages (`NandTiming.burst_gap`). A page then takes the most of three:
+
+- The data bus: D and the gap.
+- The bus of commands, in packets: S, the two that begin and end a burst, and for a page set 31h and a status.
+- A die, beside which the others do as much: S, tCCS, D; and for a page set 31h, tCBSY and the byte of a
+  status.
 """
 
 from dataclasses import dataclass
@@ -25,7 +33,8 @@ class ReadBound:
     """Cycles of the bus for a page of a sequential read.
 
     - `data`: beats of the page and the bytes behind it.
-    - `selection`: command and address cycles that select it, and the waits between data and commands.
+    - `selection`: command and address cycles that select it, and the waits between data and commands. With
+      SCA all that passes on the data bus between two pages; `sense` and `status` are 0.
     - `sense`: its share of the command that senses the next page set.
     - `status`: its share of the status of a page set.
     """
@@ -68,7 +77,9 @@ class ReadBound:
 
 def read_bound(config: FmsConfig) -> ReadBound:
     """The bound of sequential reads of a configuration."""
-    cycles, op_cycles = config.timing.cycles, operation_cycles()
+    if config.chips.sca:
+        return _read_bound_with_sca(config)
+    cycles, op_cycles = config.timing.cycles, operation_cycles(config)
     twc, trhw, tchz, tccs = (cycles(name) for name in ("twc", "trhw", "tchz", "tccs"))
     select, sense = (int(op_cycles[op]) * twc for op in (BusOp.SELECT, BusOp.CACHE_READ_NEXT))
     status = int(op_cycles[BusOp.STATUS]) * twc + cycles("twhr") + 1
@@ -86,3 +97,17 @@ def read_bound(config: FmsConfig) -> ReadBound:
         set_sense, set_status = sense, status + tchz
     planes = config.geometry.planes
     return ReadBound(config, config.bus_page_bytes // 2, page, set_sense / planes, set_status / planes)
+
+
+def _read_bound_with_sca(config: FmsConfig) -> ReadBound:
+    """The most of three: the data bus, the bus of commands, and a die that does all one after the other."""
+    cycles, op_cycles, g = config.timing.cycles, operation_cycles(config), config.geometry
+    data, packet, tccs = config.bus_page_bytes // 2, cycles("tca"), cycles("tccs")
+    select, sense = (int(op_cycles[op]) * packet for op in (BusOp.SELECT, BusOp.CACHE_READ_NEXT))
+    status = packet + cycles("twhr") + cycles("tcas")
+    of_commands = 2 * packet + select + (sense + status) / g.planes
+    # The selection of the die for its data passes within tCCS, or is all of the wait.
+    page = data + packet + select + max(tccs, packet + cycles("tsce"))
+    of_die = (page + (sense + cycles("tcbsy") + cycles("tcas")) / g.planes) / g.dies
+    most = max(data + config.timing.burst_gap, of_commands, of_die)
+    return ReadBound(config, data, most - data, 0, 0)

@@ -89,6 +89,7 @@ def simulator_key(config: FmsConfig) -> str:
 
 def build_library(config: FmsConfig, plans: Mapping[str, Plan] | None = None) -> Path:
     """The library's path; built once per content. plans: other ones than `plans_of` has."""
+    config.chips.require_classical("hardware")
     if plans is not None:
         return _build(config, plans)[0]
     cache = user_cache()

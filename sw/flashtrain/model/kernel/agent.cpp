@@ -192,7 +192,7 @@ void Channel::accept_request(Environment& env, uint8_t die, bool reader, Time at
         agent.sets.room_from = at;
         if (!agent.queue.empty()) want_die(env, die, at + 2);
     }
-    want_bus(env, may_choose(die));
+    want_bus(env, bus_of(env.parameters, agent.bus_request.op), may_choose(die));
 }
 
 // The operation of `die` ended a cycle ago: its source goes on.

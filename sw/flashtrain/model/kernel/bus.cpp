@@ -1,4 +1,7 @@
 // The bus: arbitration between the dies' requests, and the cycles of an operation.
+//
+// With SCA commands, addresses and status have a bus of their own, and an operation needs the bus of its kind. The page
+// of a data in is confirmed by an operation on the command bus, behind its data.
 
 #include <algorithm>
 
@@ -14,16 +17,26 @@ enum : uint16_t { COMMAND = 10, DATA_IN = 11, DATA_OUT = 12, STATUS = 13 };
 constexpr Time kGrant = 2, kPins = 2;
 // A turnaround overlaps the cycles from the last beat to a choice, and from there to the pins (`Turnaround`).
 constexpr Time kOverlap = 7;
+// With SCA the gap between two pages overlaps the cycles from a choice to the first beat of a page from a die.
+constexpr Time kDataStart = 4;
 
 }  // namespace
 
+Channel::BusKind Channel::bus_of(const Parameters& p, BusOp op) { return p.sca && moves_page(op) ? DATA : COMMANDS; }
+
 // Choose at `at` or as soon after it as the bus allows.
-void Channel::want_bus(Environment& env, Time at) {
-    if (bus_idle_) at = std::max(at, bus_idle_ - 1);
-    if (at >= bus_wakes_) return;
-    if (bus_event_ != Events::kNone) env.events.cancel(bus_event_);
-    bus_wakes_ = at;
-    bus_event_ = env.events.schedule({at, Wake::BUS, 0, number, 0});
+void Channel::want_bus(Environment& env, BusKind kind, Time at) {
+    Bus& bus = buses_[kind];
+    if (bus.idle) at = std::max(at, bus.idle - 1);
+    if (at >= bus.wakes) return;
+    if (bus.event != Events::kNone) env.events.cancel(bus.event);
+    bus.wakes = at;
+    bus.event = env.events.schedule({at, Wake::BUS, 0, number, kind});
+}
+
+// There is room for a page from a die.
+void Channel::room_found(Environment& env, Time at) {
+    if (no_room_) want_bus(env, env.parameters.sca ? DATA : COMMANDS, at);
 }
 
 // The request of `die` cannot be chosen before this time.
@@ -42,15 +55,17 @@ void Channel::for_requests(uint8_t last, const Visit& visit) const {
 }
 
 // `BusArbiter`: short operations first, in turn within each class.
-void Channel::choose(Environment& env, Time now) {
-    if (now != bus_wakes_) return;
-    bus_wakes_ = kNever;
-    bus_event_ = Events::kNone;
-    if (now + 1 < bus_idle_) return want_bus(env, bus_idle_ - 1);
+void Channel::choose(Environment& env, BusKind kind, Time now) {
+    Bus& bus = buses_[kind];
+    if (now != bus.wakes) return;
+    bus.wakes = kNever;
+    bus.event = Events::kNone;
+    if (now + 1 < bus.idle) return want_bus(env, kind, bus.idle - 1);
     uint8_t short_choice = kNone8, page_choice = kNone8;
     bool any_short = false;
     Time later = kNever;
-    no_room_ = false;
+    const bool pages = kind == DATA || !env.parameters.sca;
+    if (pages) no_room_ = false;
     free_pages(now);
     if (copy_waits_ && free_pages_) try_copy(env, now);  // it waits for longer
     const auto consider_short = [&](uint8_t die) {
@@ -76,11 +91,11 @@ void Channel::choose(Environment& env, Time now) {
             page_choice = die;
         }
     };
-    for_requests(short_last_, consider_short);
-    for_requests(page_last_, consider_page);
+    if (kind == COMMANDS) for_requests(short_last_, consider_short);
+    if (pages) for_requests(page_last_, consider_page);
     const uint8_t choice = any_short ? short_choice : page_choice;
     if (choice == kNone8) {
-        if (later != kNever) want_bus(env, later);
+        if (later != kNever) want_bus(env, kind, later);
         return;
     }
     (any_short ? short_last_ : page_last_) = choice;
@@ -94,7 +109,9 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     const Request request = agent.bus_request;
     agent.bus_request.valid = false;
     requesting_ &= static_cast<uint16_t>(~(1u << die));
-    const Time cycles = static_cast<Time>(p.op_cycles[static_cast<int>(request.op)]) * p.twc;
+    const bool confirms = request.op == BusOp::CONFIRM_DATA;
+    const Time cycles = static_cast<Time>(confirms ? 1 : p.op_cycles[static_cast<int>(request.op)]) * p.twc;
+    if (p.sca && moves_page(request.op) && cycles) now = std::max(now, buses_[COMMANDS].idle);
     const Time pins = now + kPins;
     const bool renews = request.op == BusOp::SUSPENDED_READ_RENEW;  // an end, and a command of its own
     const Time of_end = renews ? static_cast<Time>(p.twc) : 0;
@@ -109,7 +126,7 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
         case BusOp::STATUS: {
             const Time sampled = pins + cycles + p.twhr - 1;
             env.trace.add(sampled, sampled, STATUS, number, die, 0);
-            done = now + cycles + p.twhr + p.status_answer;
+            done = now + cycles + p.twhr + p.status_byte + p.status_answer;
             idle = done + 2;
             status_byte = status(env, die, sampled);
             break;
@@ -133,10 +150,11 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
             const Time wait = of_program ? p.data_in_start : std::max<Time>(p.tadl - 1, p.data_in_start);
             env.trace.add(pins + cycles + wait, pins + cycles + wait + beats - 1, DATA_IN, number, die, request.plane);
             counts[BUS_DATA_IN] += beats;
-            counts[BUS_COMMAND] += p.twc;
-            const Time third = pins + cycles + wait + beats;
-            env.trace.add(third, third + static_cast<Time>(p.twc) - 1, COMMAND, number, die,
-                          static_cast<uint16_t>(request.op));
+            if (!p.sca) {
+                counts[BUS_COMMAND] += p.twc;
+                const Time third = pins + cycles + wait + beats;
+                env.trace.add(third, third + static_cast<Time>(p.twc) - 1, COMMAND, number, die, detail);
+            }
             done = now + cycles + wait + beats + static_cast<Time>(p.twc);
             idle = done + 1;
             break;
@@ -144,22 +162,49 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
         default:
             break;
     }
-    if (idle == done + 2) {  // data out: the turnaround begins with `done`
+    if (idle == done + 2 && !p.sca) {  // data out: the turnaround begins with `done`
         for (uint8_t other = 0; other < agents_.size(); ++other) {
             const Time turnaround = static_cast<Time>(other == die ? p.trhw : p.tchz);
             blocked_[other] = done + 1 + (turnaround > kOverlap ? turnaround - kOverlap : 0);
         }
     }
-    bus_idle_ = idle;
+    Bus& commands = buses_[COMMANDS];
+    if (bus_of(p, request.op) == COMMANDS) {
+        commands.idle = idle;
+    } else {
+        // Two packets select the die for its data and end the selection.
+        commands.idle = std::max(commands.idle, now) + cycles + 2 * static_cast<Time>(p.twc);
+        const bool out = request.op == BusOp::DATA_OUT;
+        const Time end = out ? pins + p.bus_beats + 1 : done + kPins - static_cast<Time>(p.twc);  // of the beats
+        buses_[DATA].idle = end + static_cast<Time>(p.burst_gap) - kDataStart;
+        if (out) {
+            done = std::max(done, end + static_cast<Time>(p.twc));
+        } else {
+            agent.bus_request = {true, request.of_poller, BusOp::CONFIRM_DATA, request.plane, end + static_cast<Time>(p.twc),
+                                 request.token};
+            requesting_ |= static_cast<uint16_t>(1u << die);
+        }
+    }
+    if (agent.bus_request.valid) return want_next(env);  // the operation goes on
     const uint32_t answer = uint32_t{status_byte} << 8 | uint32_t{request.of_poller} << 16;
     if (known_ahead(agent, status_byte)) {
         operation_done(env, die, answer, done + 1);
     } else {
         env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number, answer});
     }
-    Time next = kNever;
-    for_requests(0, [&](uint8_t waiting) { next = std::min(next, may_choose(waiting)); });
-    if (next != kNever) want_bus(env, next);
+    want_next(env);
+}
+
+// Wake for the requests that wait.
+void Channel::want_next(Environment& env) {
+    Time next[] = {kNever, kNever};
+    for_requests(0, [&](uint8_t waiting) {
+        Time& first = next[bus_of(env.parameters, agents_[waiting].bus_request.op)];
+        first = std::min(first, may_choose(waiting));
+    });
+    for (const BusKind kind : {COMMANDS, DATA}) {
+        if (next[kind] != kNever) want_bus(env, kind, next[kind]);
+    }
 }
 
 }  // namespace flashtrain

@@ -33,7 +33,7 @@ void Channel::wake(Environment& env, const Event& event) {
         case Wake::AGENT:
             return kick(env, event.die, now);
         case Wake::BUS:
-            return choose(env, now);
+            return choose(env, static_cast<BusKind>(event.argument), now);
         case Wake::SETS:
             return scan(env, now);
         case Wake::RESULTS:

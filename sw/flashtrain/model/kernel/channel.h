@@ -233,8 +233,12 @@ class Channel {
     bool fill_room(const Parameters& parameters) const;
 
     // Bus (bus.cpp).
-    void choose(Environment& env, Time now);
-    void want_bus(Environment& env, Time at);
+    enum BusKind : uint8_t { COMMANDS, DATA };  // without SCA one of both, COMMANDS
+    static BusKind bus_of(const Parameters& parameters, BusOp op);
+    void choose(Environment& env, BusKind kind, Time now);
+    void want_bus(Environment& env, BusKind kind, Time at);
+    void want_next(Environment& env);
+    void room_found(Environment& env, Time at);
     Time may_choose(uint8_t die) const;
     template <typename Visit>
     void for_requests(uint8_t last, const Visit& visit) const;
@@ -312,8 +316,10 @@ class Channel {
     uint32_t set_planes_[16] = {};  // planes of the operation that a die was given addresses of
 
     // Bus.
-    Time bus_idle_ = 0, bus_wakes_ = kNever;
-    uint32_t bus_event_ = Events::kNone;
+    struct Bus {
+        Time idle = 0, wakes = kNever;
+        uint32_t event = Events::kNone;
+    } buses_[2];
     uint16_t requesting_ = 0;  // a bit per die
     Time fill_free_ = 0;  // the read buffer takes another page
     uint8_t short_last_ = 0, page_last_ = 0;

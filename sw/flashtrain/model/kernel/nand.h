@@ -13,6 +13,7 @@ enum class BusOp : uint8_t {
     SUSPENDED_READ_END = 17, PROGRAM_PAGE = 18, SUSPENDED_READ_SELECT = 19, SELECT = 20, SELECT_COPY = 21,
     SELECT_STATISTICS = 22, PROGRAM_MORE = 24, PROGRAM_LAST = 25, LOAD_CONSTANTS = 26, LOAD_GRADIENT = 27,
     DATA_OUT = 60,
+    CONFIRM_DATA = 32,  // of this model: the command behind a data in, with SCA
 };
 
 inline bool moves_page(BusOp op) { return (static_cast<uint8_t>(op) & 0x18) == 0x18; }

@@ -23,6 +23,8 @@ constexpr Time kNever = ~Time{0};
     /* `NandTiming`. */                                                                                               \
     X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
     X(tsusp) X(tres) X(tadv) X(trst)                                                                                          \
+    /* SCA: whether there is a command bus, from a page on the data bus to the next, a status byte on the command bus. */ \
+    X(sca) X(burst_gap) X(status_byte)                                                                                \
     /* Polls: after a program, an erase, a read or an update that was not ready yet. */                               \
     X(poll_program) X(poll_erase) X(poll_sense)                                                                       \
     /* Policy of a die agent. */                                                                                      \

@@ -128,7 +128,7 @@ void Channel::page_completed(Environment& env, uint8_t kind, uint32_t token, Tim
     }
     if (kind == 3) {
         --correcting_;
-        if (no_room_) want_bus(env, now);
+        room_found(env, now);
     }
     env.front_end->page_complete(number, now);
 }
@@ -141,7 +141,7 @@ bool Channel::fill_room(const Parameters& p) const {
 void Channel::page_sent(Environment& env, Time at) {
     freeing_.push(at);
     if (copy_waits_ && freeing_.size() == 1) env.events.schedule({at, Wake::PAGE_FREED, 0, number, 0});
-    if (no_room_) want_bus(env, at);
+    room_found(env, at);
 }
 
 void Channel::free_pages(Time now) {
