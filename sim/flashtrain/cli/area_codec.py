@@ -31,8 +31,7 @@ def parts() -> list[Part]:
     return [
         Part("codec_verdict", "check of pages, shared by the lanes", partial(PageVerdict, config, lanes)),
         Part("codec_lane", "decoder lane", partial(DecoderLane, config)),
-        # To place and route the encoder takes more than 25 minutes.
-        Part("codec_encoder", "encoder", partial(Encoder, config), seeds=0),
+        Part("codec_encoder", "encoder", partial(Encoder, config), large=True),
         Part(ENGINE, "channel engine, 4 dies", partial(ChannelEngine, engine_config(4, 4))),
     ]
 

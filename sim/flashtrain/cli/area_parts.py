@@ -26,6 +26,7 @@ class Part:
     title: str
     build: "Callable[[], wiring.Component]"  # anew each time, so that none is left without a use
     seeds: int = 1  # of the placer; with none the part is not placed
+    large: bool = False  # it is placed, and not routed
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,10 @@ class Measured:
 
     @property
     def clock(self) -> str:
-        return "-" if self.clock_mhz is None else f"{self.clock_mhz:.1f} MHz"
+        if self.clock_mhz is None:
+            return "-"
+        estimated = "" if all(one.routed for one in self.placements) else ", not routed"
+        return f"{self.clock_mhz:.1f} MHz{estimated}"
 
     @property
     def depth(self) -> str:
@@ -95,6 +99,8 @@ def measure(parts: Iterable[Part], clock: bool, console: Console) -> dict[str, M
         placements = []
         if clock and part.seeds:
             console.step(f"placing and routing the {part.title}")
-            placements = place(part.build(), part.key, clock_mhz=WANTED_MHZ, seeds=part.seeds)
+            placements = place(
+                part.build(), part.key, clock_mhz=WANTED_MHZ, seeds=part.seeds, large=part.large
+            )
         measured[part.key] = Measured(part.title, ecp5, lut6, deepest, placements)
     return measured

@@ -14,8 +14,10 @@ from .shared_units import TwoUnits
 
 def test_each_seed_is_a_placement(nextpnr):
     """Of a design whose modules are joined: the longest path is a carry chain of one of them."""
-    placements = place(TwoUnits(), "top", clock_mhz=150, seeds=2)
-    assert [one.seed for one in placements] == [1, 2]
+    routed = place(TwoUnits(), "top", clock_mhz=150, seeds=2)
+    estimated = place(TwoUnits(), "top", clock_mhz=150, seeds=1, large=True)
+    placements = [*routed, *estimated]
+    assert [(one.seed, one.routed) for one in placements] == [(1, True), (2, True), (1, False)]
     for one in placements:
         assert one.cells >= 2 * 32
         assert 100 < one.clock_mhz < 1_000
@@ -24,7 +26,7 @@ def test_each_seed_is_a_placement(nextpnr):
 
 
 def test_a_tool_that_fails_says_what_it_said(nextpnr, monkeypatch):
-    monkeypatch.setattr(placement, "_DEVICE", ("--no-such-device",))
+    monkeypatch.setattr(placement, "DEVICE", ("--no-such-device",))
     with pytest.raises(ToolError, match=r"(?s)nextpnr-ecp5 failed: .*log ends with.*no-such-device"):
         place(DelayChain(32, [3]), "chain", clock_mhz=100, seeds=1)
 

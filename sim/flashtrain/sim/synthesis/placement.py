@@ -3,6 +3,8 @@
     for placement in place(unit, "update_unit", clock_mhz=150, seeds=4):
         placement.clock_mhz        # Lattice ECP5-85, speed grade 6
 
+    place(encoder, "codec_encoder", clock_mhz=150, seeds=1, large=True)    # placed, and not routed
+
 The component stands alone: its ports are not pins, and ways from and to them do not count. Placements are
 kept in build/synthesis as long as netlist and tools stay the same.
 """
@@ -32,30 +34,37 @@ _LEVELS = 2
 
 DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
 
+_LARGE = ("--placer", "static", "--no-route")
+"""Of a design that fills a third of the device: the usual placer scatters the cells of its small units."""
+
 
 @dataclass(frozen=True)
 class Placement:
-    """A design placed with a seed, and routed: its size, its clock and its longest paths.
+    """A design placed with a seed: its size, its clock and its longest paths.
 
-    cells: of an ECP5, each a look-up table, or a bit of a carry chain or memory, in use.
+    cells: of an ECP5, each a look-up table, or a bit of a carry chain or memory, in use. routed: it was;
+    otherwise clock and paths are estimates by distance.
     """
 
     seed: int
     cells: int
     clock_mhz: float
     paths: Sequence[TimedPath] = ()
+    routed: bool = True
 
 
-def place(component: wiring.Component, name: str, clock_mhz: float, seeds: int) -> list[Placement]:
+def place(
+    component: wiring.Component, name: str, clock_mhz: float, seeds: int, *, large: bool = False
+) -> list[Placement]:
     """Map a component to an ECP5-85 of speed grade 6, and place and route it with seeds 1 to `seeds`.
 
-    clock_mhz: what the placer aims at. Raises `ToolError` if a tool is missing or fails, not if the clock is
-    not reached.
+    clock_mhz: what the placer aims at. large: the static placer of nextpnr places the design, and it is not
+    routed. Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
     """
     netlist, source = placeable(component, name)
     text = json.dumps(netlist)
     module = Module(netlist["modules"][name], source)
-    return [_place_once(text, module, name, clock_mhz, seed) for seed in range(1, seeds + 1)]
+    return [_place_once(text, module, name, clock_mhz, seed, large) for seed in range(1, seeds + 1)]
 
 
 def placeable(component: wiring.Component, name: str) -> tuple[dict[str, Any], Source]:
@@ -69,11 +78,11 @@ def placeable(component: wiring.Component, name: str) -> tuple[dict[str, Any], S
     return netlist, source
 
 
-def _place_once(text: str, module: Module, name: str, clock_mhz: float, seed: int) -> Placement:
+def _place_once(text: str, module: Module, name: str, clock_mhz: float, seed: int, large: bool) -> Placement:
     """A netlist, whose top is `module`, placed with that seed."""
     command = tools.nextpnr()
     options = [*DEVICE, "--seed", str(seed), "--out-of-context"]
-    options += ["--freq", str(clock_mhz), "--timing-allow-fail"]
+    options += ["--freq", str(clock_mhz), "--timing-allow-fail", *(_LARGE if large else ())]
     key = content_key(text, tools.version(command), *options)
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()
 
@@ -84,9 +93,11 @@ def _place_once(text: str, module: Module, name: str, clock_mhz: float, seed: in
 
     build_once(folder, build)
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    (clock,) = report["fmax"].values()
     paths = longest_paths((folder / "delays.sdf").read_text(encoding="utf-8"), module, LONGEST)
-    return Placement(seed, report["utilization"]["TRELLIS_COMB"]["used"], clock["achieved"], paths)
+    cells = report["utilization"]["TRELLIS_COMB"]["used"]
+    # The report has no clock of a design that is not routed.
+    (clock,) = [one["achieved"] for one in report["fmax"].values()] or [1000 / paths[0].ns]
+    return Placement(seed, cells, clock, paths, routed=not large)
 
 
 def _joined(parts: Sequence[Mapped]) -> Mapping[str, Any]:
