@@ -12,13 +12,16 @@ from flashtrain.numerics.state_format import (
     scaled_bits,
     step_key,
     stored_bits,
+    upper_halves,
 )
 from flashtrain.spec import Geometry
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.state_format import (
+    MOMENTS,
     PLAIN,
     SCALE_GROUP,
     SCALED,
+    WEIGHTS,
     Rounding,
     StateFormat,
     StateFormats,
@@ -28,13 +31,18 @@ from flashtrain.spec.update import Tile
 
 NARROW = [
     StateFormats(weight, moments)
-    for weight in (StateFormat.FP32, StateFormat.BF16)
-    for moments in StateFormat
+    for weight in WEIGHTS
+    for moments in MOMENTS
     if StateFormats(weight, moments) != PLAIN
 ]
-"""The pairs of formats with an array of fewer bits than 32."""
+"""The pairs of formats with an array of fewer bits than 32, or of halves."""
 
-BITS = {StateFormat.FP32: np.uint32, StateFormat.BF16: np.uint16, StateFormat.FP8: np.uint8}
+BITS = {
+    StateFormat.FP32: np.uint32,
+    StateFormat.BF16: np.uint16,
+    StateFormat.FP8: np.uint8,
+    StateFormat.SPLIT: np.uint16,
+}
 
 
 def has(code: OptimizerCode, formats: StateFormats) -> bool:
@@ -55,6 +63,11 @@ def tile_arrays(tile: Tile, data, parameters: int):
         else:
             arrays.append(loaded(form, bits))
     return arrays
+
+
+def copied(form: StateFormat, weights):
+    """The weights that copies are of, as they are stored; in SPLIT their upper halves."""
+    return loaded(StateFormat.BF16, upper_halves(weights)) if form is StateFormat.SPLIT else weights
 
 
 def put_tile_arrays(tile: Tile, data, arrays, halves):

@@ -148,6 +148,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATE_FORMAT_FP32 0x00 /* IEEE 754 binary32 */
 #define FLASHTRAIN_STATE_FORMAT_BF16 0x01 /* the upper half of a binary32 */
 #define FLASHTRAIN_STATE_FORMAT_FP8 0x02 /* of moments: E4M3 or E5M2, and a scale for `SCALE_GROUP` numbers */
+#define FLASHTRAIN_STATE_FORMAT_SPLIT 0x03 /* of weights: a binary32, its upper half as BF16 and its lower half in arrays of their own */
 
 /* Rounding of a number that is stored in a narrower format. */
 #define FLASHTRAIN_ROUNDING_NEAREST 0x00 /* to nearest even */

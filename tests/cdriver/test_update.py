@@ -24,7 +24,7 @@ CORE = Port.CORE
 A, B, C = 5, 6, 7
 PARAMETERS = 700
 GROUP = TensorGroup(OptimizerCode.ADAM, ((PARAMETERS,),), GradientFormat.FP16, CopyFormat.BF16)
-BF16, FP8 = StateFormat.BF16, StateFormat.FP8
+BF16, FP8, SPLIT = StateFormat.BF16, StateFormat.FP8, StateFormat.SPLIT
 NARROW = [
     replace(GROUP, formats=StateFormats(moments=BF16)),
     replace(GROUP, formats=StateFormats(moments=BF16), rounding=Rounding.STOCHASTIC, seed=3),
@@ -32,6 +32,7 @@ NARROW = [
     replace(GROUP, formats=StateFormats(BF16)),
     replace(GROUP, formats=StateFormats(moments=FP8)),
     replace(GROUP, formats=StateFormats(BF16, FP8), rounding=Rounding.STOCHASTIC, seed=4),
+    replace(GROUP, formats=StateFormats(SPLIT, BF16), rounding=Rounding.STOCHASTIC, seed=5),
 ]
 
 
@@ -194,13 +195,14 @@ def test_small_states_behind_each_other(driver, link, group):
 
 
 @pytest.mark.parametrize("code", OptimizerCode)
-@pytest.mark.parametrize("weight", [StateFormat.FP32, BF16])
+@pytest.mark.parametrize("weight", StateFormat)
 @pytest.mark.parametrize("moments", StateFormat)
 def test_tiles_are_those_of_the_contract(driver, code, weight, moments):
     """Of every optimizer in every format, or refused as there."""
-    formats, tile = StateFormats(weight, moments), Tile()
+    tile = Tile()
     step = Step(code, GradientFormat.BF16, CopyFormat.BF16, weight, moments)
     try:
+        formats = StateFormats(weight, moments)
         expected = SpecTile.of(TINY.geometry, code, GradientFormat.BF16, CopyFormat.BF16, formats)
     except ConfigError:
         with pytest.raises(DriverError):

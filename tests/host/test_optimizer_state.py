@@ -28,9 +28,13 @@ from flashtrain.host.queues.command_errors import (
     ZoneOffline,
 )
 from flashtrain.host.state.optimizer_state import ATTEMPTS
+from flashtrain.numerics.float32 import to_bfloat16
+from flashtrain.numerics.state_format import upper_halves
 from flashtrain.spec import ConfigError, NodeTable, Persistency, Port, Status, ZoneState
-from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.state_format import StateFormat, StateFormats
 from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.spec.update import Tile
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum
 
 ADAM = Adam(0.01)
@@ -385,3 +389,39 @@ def test_an_update_whose_programs_fail_again_and_again(state, update, unchanged,
     with pytest.raises(NothingToCommit):
         state.commit()
     unchanged()
+
+
+def test_weights_in_two_halves_are_read_in_two_bytes(seed):
+    """Upper halves fill a page of `small`: a forward pass reads it alone, and no copy is sent."""
+    random = np.random.default_rng(seed)
+    formats = StateFormats(StateFormat.SPLIT, StateFormat.BF16)
+    with open_device("small", node=UPDATE_NODE) as device:
+        g = device.config.geometry
+        tile = Tile.of(g, OptimizerCode.ADAM, GradientFormat.BF16, CopyFormat.NONE, formats)
+        count = 2 * tile.parameters * g.channels
+        weights, gradient = random.standard_normal((2, count)).astype(np.float32)
+        group = TensorGroup(OptimizerCode.ADAM, ((count,),), GradientFormat.BF16, formats=formats)
+        state = device.optimizer_state([group])
+        state.initialise([[weights]])
+        state.update([[to_bfloat16(gradient)]], [ADAM.constants(1)])
+        state.commit()
+
+        def bytes_read(read):
+            before = device.counters()["PAGES_READ"]
+            (found,) = read()
+            return found, (device.counters()["PAGES_READ"] - before) * g.page_bytes
+
+        exact, of_both = bytes_read(lambda: state.read(Input.W)[0])
+        upper, of_upper = bytes_read(lambda: state.read_bfloat16(0))
+        assert (of_both, of_upper) == (4 * count, 2 * count)
+        assert upper.dtype == np.uint16 and np.array_equal(upper, upper_halves(exact))
+        assert not np.array_equal(exact, weights)
+
+
+def test_weights_that_cannot_be_read_as_bf16(device, state):
+    with pytest.raises(ArrayError) as caught:
+        state.read_bfloat16(0)
+    assert str(caught.value) == "group 0 has W in FP32; expected W in BF16 or SPLIT to be read as BF16"
+    momentum = TensorGroup(OptimizerCode.SGD, ((10,),), holds=(Input.M,))
+    with pytest.raises(ArrayError, match=r"^group 0 has no W; expected W in BF16 or SPLIT"):
+        device.optimizer_state([momentum]).read_bfloat16(0)

@@ -42,7 +42,7 @@ def test_state_comes_back(name, code, more, seed):
         assert np.array_equal(layout.state_array(number, pages[:, planes.start : planes.stop]), array)
 
 
-FULL, HALF, EIGHT = StateFormat
+FULL, HALF, EIGHT, SPLIT = StateFormat
 
 
 @pytest.mark.parametrize("name", ["tiny", "small"])
@@ -91,6 +91,18 @@ def test_names_of_what_lies_on_a_page_of_scaled_state():
     both = [f"{name} of tensor {tensor} of group 0" for name in "WMV" for tensor in (0, 1)]
     assert placed.names(0, 0, 0) == both[:4]
     assert placed.names(0, 0, 1) == both[2:]
+
+
+def test_names_of_what_lies_on_a_page_of_halves():
+    """128 parameters in a tile of `tiny`: both halves of w share plane 0. Of SGD alone each has a plane."""
+    formats = StateFormats(SPLIT, HALF)
+    adam = TensorGroup(OptimizerCode.ADAM, ((100,), (60,)), formats=formats)
+    sgd = TensorGroup(OptimizerCode.SGD, ((300,), (100,)), GradientFormat.BF16, formats=StateFormats(SPLIT))
+    (one,), (other,) = (place([group], PRESETS["tiny"].geometry) for group in (adam, sgd))
+    w = [f"W of tensor {tensor} of group 0" for tensor in (0, 1)]
+    assert one.names(0, 0, 0) == w
+    assert not set(w) & set(one.names(0, 0, 1))
+    assert [other.names(0, channel, plane) for channel in (0, 1) for plane in (0, 1)] == [w[:1]] * 2 + [w] * 2
 
 
 def test_names_of_what_lies_on_a_page_of_narrow_state():

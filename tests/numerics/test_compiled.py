@@ -15,9 +15,9 @@ from flashtrain.numerics.statistics import add_squares
 from flashtrain.spec import PRESETS
 from flashtrain.spec.codec import CODED, PageHeader, Refusal, slice_user_bytes
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
-from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, StateFormats
+from flashtrain.spec.state_format import PLAIN, WEIGHTS, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile
-from tests.rounded_state import NARROW, has, put_tile_arrays, tile_arrays
+from tests.rounded_state import NARROW, copied, has, put_tile_arrays, tile_arrays
 
 from .codec_helpers import like_activations, with_check
 
@@ -145,8 +145,8 @@ def test_tiles(code, copy, gradient, formats, rounding, random):
     step.run(entries, *pages, copy_pages, statistics)
     new, copies = in_rows(new_pages), in_rows(sent_pages)
     state = state.view(np.uint8)
-    copied = copy_pages * PAGE_BYTES
-    assert np.array_equal(copies[:, copied:], gradients[:, copied:])
+    copied_bytes = copy_pages * PAGE_BYTES
+    assert np.array_equal(copies[:, copied_bytes:], gradients[:, copied_bytes:])
     for tile, die, zone, place in zip(tiles, dies, zones, places, strict=True):
         dtype = np.float32 if gradient is GradientFormat.FP32 else DTYPES[gradient]
         g = gradient_values(sent[tile].view(dtype))
@@ -161,10 +161,11 @@ def test_tiles(code, copy, gradient, formats, rounding, random):
         expected = state[tile].copy()
         stored = put_tile_arrays(of_state, expected, arrays_after, halves)
         assert np.array_equal(new[tile], expected)  # words of no parameter are as they were
-        copied_weight = after.w if formats.weight is StateFormat.FP32 else stored[0]
+        copied_weight = after.w if formats.weight is StateFormat.FP32 else copied(formats.weight, stored[0])
         rounded = copy_of(copied_weight, copy)
         expected_copy = b"" if rounded is None else rounded.tobytes()
-        assert copies[tile, :copied].tobytes() == expected_copy[:copied].ljust(copied, b"\0")
+        in_pages_of_copies = expected_copy[:copied_bytes].ljust(copied_bytes, b"\0")
+        assert copies[tile, :copied_bytes].tobytes() == in_pages_of_copies
         nan = np.isnan(g)
         before[die]["nans"] += np.count_nonzero(nan)
         before[die]["infinities"] += np.count_nonzero(np.isinf(g))
@@ -187,7 +188,7 @@ def random_state(random, tile):
 
 
 @pytest.mark.parametrize("rounding", Rounding, ids=lambda one: one.name)
-@pytest.mark.parametrize("weight", [StateFormat.FP32, StateFormat.BF16], ids=["w32", "w16"])
+@pytest.mark.parametrize("weight", WEIGHTS, ids=["w32", "w16", "w16x16"])
 def test_millions_of_parameters_with_moments_in_fp8(weight, rounding, random, request):
     """Tiles of AdamW and momentum in turn; with `--long N` so many parameters."""
     left = max(4_000, request.config.getoption("--long"))

@@ -17,6 +17,7 @@ from flashtrain.numerics.state_format import (
     step_key,
     stochastic_bfloat16,
     stored_bits,
+    upper_halves,
 )
 from flashtrain.spec import state_format
 from flashtrain.spec.state_format import (
@@ -29,7 +30,7 @@ from flashtrain.spec.state_format import (
     StateFormat,
 )
 
-FP32, BF16, FP8 = StateFormat
+FP32, BF16, FP8, SPLIT = StateFormat
 
 
 @pytest.fixture
@@ -409,3 +410,32 @@ def test_small_numbers_are_unbiased_down_to_a_unit_of_the_smallest(random):
         means = values[:, 1:].astype(np.float64).mean(axis=0) / unit
         expected = np.where((quarters > 0) & (quarters < 1) & form.keeps_least, 1, quarters)
         assert np.array_equal(means, expected)
+
+
+def test_halves_of_a_weight(random):
+    """Any number comes back; the upper half is the nearest number of BF16, away from zero halfway."""
+    special = float_of(
+        0, 1 << 31, 1, 0x80000001, 0x00007FFF, 0x00008000, 0x007FFFFF, 0x7F7F7FFF, 0x7F7F8000, 0xFF7FFFFF,
+        0x7F800000, 0xFF800000, 0x7FC00000, 0x3F808000, 0x3F818000, 0xBF808000,
+    )  # fmt: skip
+    assert upper_halves(special).tolist() == [
+        0, 0x8000, 0, 0x8000, 0, 1, 0x0080, 0x7F7F, 0x7F80, 0xFF80,
+        0x7F80, 0xFF80, 0x7FC0, 0x3F81, 0x3F82, 0xBF81,
+    ]  # fmt: skip
+    any_bits = random.integers(0, 1 << 32, 100_000, np.uint32).view(np.float32)
+    values = np.concatenate([special, any_bits])
+    upper, lower = np.split(stored_bits(SPLIT, values), 2)
+    number = ~np.isnan(values)
+    assert np.array_equal(lower[number], (values.view(np.uint32) & 0xFFFF)[number].astype(np.uint16))
+    assert np.array_equal(
+        loaded(SPLIT, stored_bits(SPLIT, values))[number].view(np.uint32), values[number].view(np.uint32)
+    )
+    assert (loaded(SPLIT, stored_bits(SPLIT, values))[~number].view(np.uint32) == 0x7FC00000).all()
+    halfway = lower == 0x8000
+    assert np.array_equal(upper[~halfway], stored_bits(BF16, values)[~halfway])
+
+
+def test_numbers_of_a_split_weight_are_not_rounded_by_chance(random):
+    values = random.normal(size=1000).astype(np.float32)
+    chance = random.integers(0, 1 << 16, 1000, np.uint32)
+    assert np.array_equal(rounded(SPLIT, values, chance), values)

@@ -366,7 +366,7 @@ def test_the_rows_of_the_table():
     assert [row.benchmark for row in TABLE if row.configuration == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
-        "update_adam_w16_s8", "update_momentum", "update_sgd", "update_muon",
+        "update_adam_w16x16_s16", "update_adam_w16_s8", "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration", "training_overlap",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
@@ -377,7 +377,7 @@ def test_the_rows_of_the_table():
     assert [row.benchmark for row in TABLE if row.configuration == "optimstore"] == [
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",
         "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
-        "update_adam_w16_s8", "update_momentum", "update_sgd",
+        "update_adam_w16x16_s16", "update_adam_w16_s8", "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller", "update_energy_ratio",
     ]  # fmt: skip
     assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(ALL_BENCHMARKS)

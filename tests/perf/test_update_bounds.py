@@ -7,7 +7,7 @@ import pytest
 from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.update import UpdateRun
 from flashtrain.perf.update_bounds import Bound, elsewhere, on_dies
-from flashtrain.perf.update_case import ADAM_W16_S8, ADAM_W16_S16, ADAM_W32_S16, Case
+from flashtrain.perf.update_case import ADAM_W16_S8, ADAM_W16_S16, ADAM_W16X16_S16, ADAM_W32_S16, Case
 from flashtrain.perf.update_comparison import Comparison
 from flashtrain.perf.update_elsewhere import ElsewhereRun
 from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink
@@ -39,6 +39,7 @@ def test_on_the_dies(case, rate, part):
     [
         ("optimstore", 3, ADAM_W32_S16, 32 * 8192 / 130e-6, "arrays"),
         ("optimstore", 3, ADAM_W16_S16, 32 * 10922 / 130e-6, "arrays"),
+        ("optimstore", 2, ADAM_W16X16_S16, 32 * 8192 / 130e-6, "arrays"),
         # 128 dies, a tile of 32,768 bytes in 3 us + 100 us. Their units take a parameter in 20 cycles.
         ("behemoth", 5, ADAM_W32_S16, 128 * 600e6 / 20, "update units"),
         ("behemoth", 3, ADAM_W32_S16, 128 * 4096 / 103e-6, "arrays"),

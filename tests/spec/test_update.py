@@ -16,7 +16,7 @@ from flashtrain.spec.update import (
 )
 
 FP32, FP16, BF16 = GradientFormat
-FULL, HALF, EIGHT = StateFormat
+FULL, HALF, EIGHT, SPLIT = StateFormat
 
 TILES = [
     # preset, optimizer: parameters, pages of gradients in FP32 and in 16 bits, pages of copies
@@ -66,6 +66,10 @@ NARROW_TILES = [
     ("small", OptimizerCode.ADAMW, HALF, EIGHT, 4032, 4, 2, (0, 8064, 12096)),
     ("behemoth", OptimizerCode.ADAMW, HALF, EIGHT, 8064, 8, 4, (0, 16128, 24192)),
     ("optimstore", OptimizerCode.ADAM, HALF, EIGHT, 16128, 4, 2, (0, 32256, 48384)),
+    ("tiny", OptimizerCode.ADAM, SPLIT, FULL, 84, 1, 1, (0, 336, 672)),
+    ("tiny", OptimizerCode.SGD, SPLIT, FULL, 256, 2, 1, (0,)),
+    ("behemoth", OptimizerCode.ADAMW, SPLIT, HALF, 4096, 4, 2, (0, 16384, 24576)),
+    ("tiny", OptimizerCode.LION, SPLIT, EIGHT, 192, 2, 1, (0, 768)),
 ]
 
 
@@ -100,9 +104,22 @@ def test_scales_lie_behind_all_arrays():
     assert tile.numbers_on(2, 1) == (range(224), range(224))
 
 
+def test_halves_of_weights():
+    """Of 84 parameters in a tile of `tiny`: upper halves in 168 bytes, then lower ones, on plane 0 of 512."""
+    tile = Tile.of(PRESETS["tiny"].geometry, OptimizerCode.ADAM, FP32, BF16, StateFormats(SPLIT))
+    assert (tile.state_bytes, tile.upper_bytes) == (12, range(168))
+    # On a page of their own: of 256 parameters of SGD on two planes.
+    whole = Tile.of(PRESETS["tiny"].geometry, OptimizerCode.SGD, FP32, BF16, StateFormats(SPLIT))
+    assert [whole.numbers_on(0, plane) for plane in (0, 1)] == [
+        (range(256), range(0)), (range(0), range(256)),
+    ]  # fmt: skip
+    with pytest.raises(ConfigError, match=r"formats.moments is 'SPLIT'; expected FP32, BF16 or FP8$"):
+        StateFormats(SPLIT, SPLIT)
+
+
 def test_fp8_is_for_moments():
     geometry = PRESETS["tiny"].geometry
-    with pytest.raises(ConfigError, match=r"formats.weight is 'FP8'; expected FP32 or BF16$"):
+    with pytest.raises(ConfigError, match=r"formats.weight is 'FP8'; expected FP32, BF16 or SPLIT$"):
         StateFormats(EIGHT)
     code = OptimizerCode.ADAMW_SCHEDULE_FREE
     with pytest.raises(
@@ -117,9 +134,12 @@ def test_fp8_is_for_moments():
 
 
 def test_copies_of_narrow_weights():
-    with pytest.raises(ConfigError) as caught:
-        Tile.of(PRESETS["tiny"].geometry, OptimizerCode.ADAM, BF16, CopyFormat.FP16, StateFormats(HALF))
-    assert str(caught.value) == "tile.copy_format is 'FP16'; expected BF16 or NONE for weights in BF16"
+    for form in (HALF, SPLIT):
+        with pytest.raises(ConfigError) as caught:
+            Tile.of(PRESETS["tiny"].geometry, OptimizerCode.ADAM, BF16, CopyFormat.FP16, StateFormats(form))
+        assert str(caught.value) == (
+            f"tile.copy_format is 'FP16'; expected BF16 or NONE for weights in {form.name}"
+        )
 
 
 @pytest.mark.parametrize("arrays", [0, 4])

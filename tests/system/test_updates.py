@@ -29,7 +29,7 @@ from flashtrain.training.optimizers import (
     Momentum,
     Nesterov,
 )
-from tests.rounded_state import as_stored, group_bits
+from tests.rounded_state import as_stored, copied, group_bits
 
 OPTIMIZERS = (
     SGD(0.3, weight_decay=0.01),
@@ -93,7 +93,8 @@ class Reference:
         self.state = [{name: arrays[name][i] for name in arrays} for i in range(len(after))]
 
     def copies(self):
-        return [copy_of(w, self.group.copy_format) for w in self.w]
+        form = self.group.formats.weight
+        return [copy_of(copied(form, w), self.group.copy_format) for w in self.w]
 
 
 def same(got, expected):
@@ -148,7 +149,7 @@ def test_steps_as_the_reference(update_device, optimizer, gradient, copy, seed):
         assert (state.current.updates, len(state.pinned)) == (t, 0)
 
 
-FULL, HALF, EIGHT = StateFormat
+FULL, HALF, EIGHT, SPLIT = StateFormat
 NEAREST, STOCHASTIC = Rounding
 STORED = {
     "w32_s16-nearest": (AdamW(0.01), StateFormats(FULL, HALF), NEAREST),
@@ -156,6 +157,7 @@ STORED = {
     "w16_s16": (AdamW(0.01), StateFormats(HALF, HALF), STOCHASTIC),
     "w16_s16-nearest": (Nesterov(0.1, 0.8), StateFormats(HALF, HALF), NEAREST),
     "w16": (SGD(0.1), StateFormats(HALF, FULL), STOCHASTIC),
+    "w16x16_s16": (AdamW(0.01), StateFormats(SPLIT, HALF), STOCHASTIC),
 }
 
 

@@ -5,6 +5,15 @@ once when it is stored. BF16 is the upper half of a binary32 number. Its subnorm
 neighbour of the largest finite number, to which a magnitude past that may be rounded; infinities and signs
 are kept. The one NaN that operations deliver, 7FC00000h, is stored as 7FC0h.
 
+SPLIT is for weights: a binary32 number in two halves, each in an array of its own. The forward pass reads
+the upper halves, 2 bytes a weight, which are numbers of BF16. The lower half is the low 16 bits of the
+number. The upper half is its high 16 bits, and one more where the lower half is 8000h or above. So it is the
+number rounded to nearest, ties away from zero. A load takes the one off again. The number is exact, and is
+never rounded by chance. Only a NaN loses bits: it is stored as 7FC00000h. NVIDIA's Apex keeps master weights
+so (`store_param_remainders` of its DistributedFusedAdam). Split-SGD cuts the number in two instead, which
+draws all weights of the forward pass towards zero (D. Kalamkar and others, Optimizing Deep Learning
+Recommender Systems Training on CPU Cluster Architectures, SC 2020).
+
 A store rounds to nearest even, or *stochastically*: 16 random bits are added to the magnitude's lower half,
 which is then cut off. The probability of the upper neighbour is the distance from the lower one, as a part
 of that between both. So the expectation is the number itself.
@@ -49,17 +58,22 @@ class StateFormat(IntEnum):
     FP32 = 0  # IEEE 754 binary32
     BF16 = 1  # the upper half of a binary32
     FP8 = 2  # of moments: E4M3 or E5M2, and a scale for `SCALE_GROUP` numbers
+    SPLIT = 3  # of weights: a binary32, its upper half as BF16 and its lower half in arrays of their own
 
     @property
     def bytes(self) -> int:
         """Of a number, without its part of a scale."""
-        return (4, 2, 1)[self]
+        return (4, 2, 1, 4)[self]
 
     @property
     def multiple(self) -> int:
         """Numbers come in multiples of this: those of a word, or of a scale."""
-        return (1, 2, SCALE_GROUP)[self]
+        return (1, 2, SCALE_GROUP, 2)[self]
 
+
+WEIGHTS = (StateFormat.FP32, StateFormat.BF16, StateFormat.SPLIT)
+MOMENTS = (StateFormat.FP32, StateFormat.BF16, StateFormat.FP8)
+"""Formats of weights, and of the moments m and v."""
 
 SCALE_GROUP = 32
 """Numbers with the same scale (OCP MX 1.0, section 5)."""
@@ -115,7 +129,8 @@ class StateFormats:
     moments: StateFormat = StateFormat.FP32
 
     def __post_init__(self) -> None:
-        require(self.weight is not StateFormat.FP8, "formats.weight", self.weight.name, "FP32 or BF16")
+        require(self.weight in WEIGHTS, "formats.weight", self.weight.name, "FP32, BF16 or SPLIT")
+        require(self.moments in MOMENTS, "formats.moments", self.moments.name, "FP32, BF16 or FP8")
 
     def of(self, number: int) -> StateFormat:
         """The format of an array: 0 is w, 1 is m, 2 is v."""

@@ -1,14 +1,15 @@
 """Optimizer steps on the dies: tiles, headers and statistics of a step, and the commands of a die.
 
-A *tile* is the state of some parameters on one page set of one die. It holds w of all, then m, then v, as far
-as the optimizer has them: numbers in the order of plane and byte, each array in its format
-(`spec.state_format`). A tile with an array of 16 bits has an even number of parameters, and one with moments
-in FP8 a multiple of 32. Scales, a byte each, lie behind the arrays: those of m, then those of v. Both begin
-with a word, and zeros fill the last one. So all planes are programmed with state, and nothing of a parameter
-lies on another die. Words of a page set past its parameters' state stay as they are.
+A *tile* is the state of some parameters on one page set of one die. It holds w of all, then m, then v, as
+far as the optimizer has them: numbers in the order of plane and byte, each array in its format
+(`spec.state_format`). In SPLIT, the lower halves of all weights follow the upper ones. A tile with an array
+of 16 bits, or with halves, has an even number of parameters. One with moments in FP8 has a multiple of 32.
+Scales, a byte each, lie behind the arrays: those of m, then those of v. Both begin with a word, and zeros
+fill the last one. So all planes are programmed with state, and nothing of a parameter lies on another die.
+Words of a page set past its parameters' state stay as they are.
 
-A copy is of the weight as it is stored. With weights in BF16 there are copies in BF16, or none. Gradients of
-a tile take at most as many pages as a die has planes.
+A copy is of the weight as it is stored. With weights in BF16 or SPLIT there are copies in BF16, or none; in
+SPLIT the copy is the upper half. Gradients of a tile take at most as many pages as a die has planes.
 
 Die commands (bytes in `spec.nand`):
 
@@ -74,9 +75,9 @@ class Tile:
 
     def __post_init__(self) -> None:
         require_range("tile.arrays", self.arrays, 1, 3)
-        if self.formats.weight is StateFormat.BF16:
+        if self.formats.weight is not StateFormat.FP32:
             require(self.copy_format is not CopyFormat.FP16, "tile.copy_format", self.copy_format.name,
-                    "BF16 or NONE for weights in BF16")  # fmt: skip
+                    f"BF16 or NONE for weights in {self.formats.weight.name}")  # fmt: skip
         fits = self.gradient_pages <= gradient_buffer_pages(self.geometry)
         require(fits, "tile.gradient_format", self.gradient_format.name,
                 f"one of 16 bits for a parameter with {self.state_bytes:g} bytes of state")  # fmt: skip
@@ -121,13 +122,18 @@ class Tile:
         """The bytes of array `number` (0 is w, 1 is m, 2 is v) within the tile's data, without scales."""
         return self._places(self.parameters)[number]
 
+    @property
+    def upper_bytes(self) -> range:
+        """The bytes of the weights in BF16: all of them, or in SPLIT the upper halves."""
+        return range(2 * self.parameters)
+
     def scale_bytes(self, number: int) -> range:
         """The bytes of the scales of an array in FP8."""
         first = self._places(self.parameters)[self.arrays + number].start
         return range(first, first + self.parameters // SCALE_GROUP)
 
-    def numbers_on(self, number: int, plane: int) -> tuple[range, range]:
-        """The numbers of an array that lie on a page, and those whose scales do."""
+    def numbers_on(self, number: int, plane: int) -> tuple[range, ...]:
+        """The numbers of an array that lie on a page, in SPLIT by halves, and those whose scales do."""
         page = range(plane * self.geometry.page_bytes, (plane + 1) * self.geometry.page_bytes)
         form, places = self.formats.of(number), self._places(self.parameters)
 
@@ -137,10 +143,11 @@ class Tile:
             begin, end = (first - place.start) * numbers // each, (last - place.start) * numbers // each
             return range(begin, min(end, self.parameters))
 
-        return (
-            on_page(places[number], form.bytes, 1),
-            on_page(places[self.arrays + number], 1, SCALE_GROUP),
-        )
+        numbers, scales = places[number], places[self.arrays + number]
+        halves = (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
+        if form is StateFormat.SPLIT:
+            return tuple(on_page(half, form.bytes // 2, 1) for half in halves)
+        return on_page(numbers, form.bytes, 1), on_page(scales, 1, SCALE_GROUP)
 
     def first_bytes(self, parameters: int) -> list[int]:
         """Where the arrays begin, and then the scales of each, in a tile of so many parameters."""

@@ -25,10 +25,12 @@ class TileWork:
     def sequencer_cycles(self) -> int:
         """Cycles of the bus that the tile sequencer needs for a parameter, at least.
 
-        It writes a result per cycle after the one that brings them, those of FP8 beside the others.
+        It writes a result per cycle after the one that brings them, those of FP8 beside the others. A weight
+        in SPLIT is two results.
         """
         scaled = self.tile.arrays > 1 and self.tile.formats.moments is StateFormat.FP8
-        written = SCALED_CYCLES if scaled else self.tile.arrays + 1
+        halves = self.tile.formats.weight is StateFormat.SPLIT
+        written = SCALED_CYCLES if scaled else self.tile.arrays + halves + 1
         return max(written, RANDOM_CYCLES if self.rounding is Rounding.STOCHASTIC else 0)
 
 

@@ -59,7 +59,7 @@ SMALL_SCALE = tuple(
     for name in (
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
-        "update_adam_w16_s8", "update_momentum", "update_sgd", "update_muon",
+        "update_adam_w16x16_s16", "update_adam_w16_s8", "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration", "training_overlap",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
@@ -73,7 +73,7 @@ OPTIMSTORE = tuple(
     for name in (
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",
         "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
-        "update_adam_w16_s8", "update_momentum", "update_sgd",
+        "update_adam_w16x16_s16", "update_adam_w16_s8", "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller",
         "update_energy_ratio",
     )

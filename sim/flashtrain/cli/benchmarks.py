@@ -28,7 +28,14 @@ from flashtrain.perf.sustained import append_sustained, shortened
 from flashtrain.perf.training_iteration import training_iteration
 from flashtrain.perf.training_overlap import training_overlap
 from flashtrain.perf.update import update, update_muon
-from flashtrain.perf.update_case import ADAM_W16_S8, ADAM_W16_S16, ADAM_W32_S16, ADAM_W32_S32, Case
+from flashtrain.perf.update_case import (
+    ADAM_W16_S8,
+    ADAM_W16_S16,
+    ADAM_W16X16_S16,
+    ADAM_W32_S16,
+    ADAM_W32_S32,
+    Case,
+)
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes
 from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink
@@ -210,6 +217,7 @@ BENCHMARKS = {
     "update_adam_bf16": Benchmark(_update(ADAM_W32_S32), node=UPDATE_NODE),
     "update_adam_w32_s16": Benchmark(_update(ADAM_W32_S16), node=UPDATE_NODE),
     "update_adam_w16_s16": Benchmark(_update(ADAM_W16_S16), node=UPDATE_NODE),
+    "update_adam_w16x16_s16": Benchmark(_update(ADAM_W16X16_S16), node=UPDATE_NODE),
     "update_adam_w16_s8": Benchmark(_update(ADAM_W16_S8), node=UPDATE_NODE, shape=_with_fp8),
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
     "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),

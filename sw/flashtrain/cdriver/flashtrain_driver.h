@@ -425,7 +425,7 @@ enum ft_error ft_port_wait(struct ft_port* port, uint32_t polls);
 /* ---- Optimizer steps on the dies ---- */
 
 /* The layout of a tile of this step. FT_ERR_ARGUMENT for an unknown code or format; for copies in FP16 of
- * weights in BF16; and if the gradients of a tile take more pages than a die has planes.
+ * weights in BF16 or SPLIT; and if the gradients of a tile take more pages than a die has planes.
  */
 enum ft_error ft_tile_of(const struct ft_device* device, const struct ft_step* step, struct ft_tile* tile);
 

@@ -5,7 +5,11 @@ static unsigned bytes_of_format(uint8_t format) { return format == FLASHTRAIN_GR
 
 /* Bytes of the numbers of an array. */
 static uint32_t bytes_of_array(uint8_t format, uint32_t numbers) {
-    return numbers * (format == FLASHTRAIN_STATE_FORMAT_FP32 ? 4 : format == FLASHTRAIN_STATE_FORMAT_BF16 ? 2 : 1);
+    static const uint8_t bytes[] = {[FLASHTRAIN_STATE_FORMAT_FP32] = 4,
+                                    [FLASHTRAIN_STATE_FORMAT_BF16] = 2,
+                                    [FLASHTRAIN_STATE_FORMAT_FP8] = 1,
+                                    [FLASHTRAIN_STATE_FORMAT_SPLIT] = 4};
+    return numbers * bytes[format];
 }
 
 /* Bytes of the scales of an array, which fill words. */
@@ -23,12 +27,12 @@ enum ft_error ft_tile_of(const struct ft_device* device, const struct ft_step* s
     if (!device || !step || !tile || step->code >= sizeof arrays ||
         step->gradient_format > FLASHTRAIN_GRADIENT_FORMAT_BF16 ||
         step->copy_format > FLASHTRAIN_COPY_FORMAT_BF16 ||
-        step->weight_format > FLASHTRAIN_STATE_FORMAT_BF16 ||
+        step->weight_format > FLASHTRAIN_STATE_FORMAT_SPLIT || step->weight_format == FLASHTRAIN_STATE_FORMAT_FP8 ||
         step->moment_format > FLASHTRAIN_STATE_FORMAT_FP8 || step->rounding > FLASHTRAIN_ROUNDING_STOCHASTIC ||
         step->rounding_key >> FLASHTRAIN_ROUNDING_KEY_BITS)
         return FT_ERR_ARGUMENT;
     const unsigned moments = arrays[step->code] - 1u;
-    const bool narrow_weights = step->weight_format == FLASHTRAIN_STATE_FORMAT_BF16;
+    const bool narrow_weights = step->weight_format != FLASHTRAIN_STATE_FORMAT_FP32;
     const bool scaled = step->moment_format == FLASHTRAIN_STATE_FORMAT_FP8;
     if (narrow_weights && step->copy_format == FLASHTRAIN_COPY_FORMAT_FP16) return FT_ERR_ARGUMENT;
     /* The M of schedule-free AdamW is weights. */

@@ -77,15 +77,26 @@ def stored_bits(
 ) -> NDArray[np.uint32] | NDArray[np.uint16]:
     """The numbers as the dies store them: rounded by 16 random bits each, or else to nearest even.
 
-    FP8 has scales beside its numbers: `scaled_bits`.
+    SPLIT has all upper halves, then all lower ones. FP8 has scales beside its numbers: `scaled_bits`.
     """
+    if form is StateFormat.SPLIT:
+        bits = canonical(values).view(np.uint32)
+        return np.concatenate([upper_halves(values), bits.astype(np.uint16)], axis=-1)
     if form is StateFormat.FP32:
         return np.asarray(values).view(np.uint32)
     return to_bfloat16(values) if random is None else stochastic_bfloat16(values, random)
 
 
+def upper_halves(values: Float32) -> NDArray[np.uint16]:
+    """The upper halves of SPLIT: BF16 bits, rounded to nearest, ties away from zero."""
+    return (canonical(values).view(np.uint32) + np.uint32(0x8000) >> 16).astype(np.uint16)
+
+
 def loaded(form: StateFormat, bits: Array) -> Float32:
     """The inverse of `stored_bits`, exact: float32 of uint32 or uint16."""
+    if form is StateFormat.SPLIT:
+        upper, lower = np.split(bits.astype(np.uint32), 2, axis=-1)
+        return ((upper - (lower >> 15) << 16) + lower).view(np.float32)
     return bits.view(np.float32) if form is StateFormat.FP32 else from_bfloat16(bits)
 
 

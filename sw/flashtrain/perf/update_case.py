@@ -98,7 +98,8 @@ ADAM_W32_S32 = _adam(StateFormat.FP32, StateFormat.FP32, Rounding.NEAREST)
 ADAM_W32_S16 = _adam(StateFormat.FP32, StateFormat.BF16, Rounding.STOCHASTIC)
 ADAM_W16_S16 = _adam(StateFormat.BF16, StateFormat.BF16, Rounding.STOCHASTIC)
 ADAM_W16_S8 = _adam(StateFormat.BF16, StateFormat.FP8, Rounding.STOCHASTIC)
-"""The digits are the bits of w, and of m and v."""
+ADAM_W16X16_S16 = _adam(StateFormat.SPLIT, StateFormat.BF16, Rounding.STOCHASTIC)
+"""The digits are the bits of w, of each half of it in SPLIT, and of m and v."""
 
 MUON = (Case(MovingMean()), Case(SGDW(), GradientFormat.BF16))
 """The commands of a step of Muon: momentum from float32 gradients, then weights from directions in BF16."""

@@ -4,7 +4,7 @@ Models are also captured: `capture` makes a training command sequence and an off
 It needs PyTorch, which the extra `torch` brings. No other package of flashtrain imports it.
 """
 
-from flashtrain.spec.state_format import Rounding
+from flashtrain.spec.state_format import Rounding, StateFormat
 from flashtrain.training.offload.processor import Processor
 
 from .errors import CaptureError, MissingExtra
@@ -40,6 +40,6 @@ __all__ = [
     "SGD", "ActivationChanged", "ActivationError", "ActivationLost", "ActivationRefused", "ActivationReport",
     "Adam", "AdamW", "AdamWScheduleFree", "Capture", "CaptureError", "CodecUnavailable", "DieOptimizer",
     "FlashDataset", "Lion", "MissingExtra", "ModuleTraffic", "Muon", "OffloadActivations", "PlanMismatch",
-    "Processor", "RankError", "RankLost", "ResumableSampler", "Rounding", "UnsupportedTensor", "capture",
-    "keep", "open_rank_device", "save_on_flash",
+    "Processor", "RankError", "RankLost", "ResumableSampler", "Rounding", "StateFormat", "UnsupportedTensor",
+    "capture", "keep", "open_rank_device", "save_on_flash",
 ]  # fmt: skip

@@ -146,7 +146,7 @@ async def state_formats(dut, formats, rounding, arrays):
         step.surplus = multiple - 1  # a part of a word, or of a group with a scale, does not count
     else:
         step.surplus = random.choice([0, 1, 2, random.getrandbits(30)])
-    await run_step(nand, step, 3)
+    await run_step(nand, step, 2)
 
 
 @cocotb.test()

@@ -16,7 +16,7 @@ from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, GradientFormat, OptimizerCode
 from flashtrain.spec.state_format import PLAIN, Rounding, StateFormat, random_bits, tile_place
 from flashtrain.spec.update import SourceIdentity, Tile, UpdateHeader, UpdateStatistics
-from tests.rounded_state import put_tile_arrays, tile_arrays
+from tests.rounded_state import copied, put_tile_arrays, tile_arrays
 from tests.rtl.die.coded_tile import with_parity
 from tests.rtl.die.nand_driver import NandDriver
 
@@ -226,8 +226,9 @@ class Step:
         results = [getattr(result, name) for name in names]
         halves = [self._random_halves(number, k) for k in range(len(names))]
         stored = put_tile_arrays(self.tile, used, results, halves)
-        if self.tile.formats.weight is StateFormat.BF16 and copies is not None:
-            copies = stored_bits(StateFormat.BF16, stored[0])
+        form = self.tile.formats.weight
+        if form is not StateFormat.FP32 and copies is not None:
+            copies = stored_bits(StateFormat.BF16, copied(form, stored[0]))
         after[:, : g.page_bytes] = used.reshape(g.planes, g.page_bytes)
         for plane in range(g.planes):
             record = identity_record(plane=plane, **self.identities[number])

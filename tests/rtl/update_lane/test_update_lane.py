@@ -21,7 +21,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import PLACE_BITS, PLAIN, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import Tile, UpdateStatistics
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Momentum
-from tests.rounded_state import NARROW, has, put_tile_arrays
+from tests.rounded_state import NARROW, copied, has, put_tile_arrays
 from tests.rtl.elaborated import elaborated
 
 TINY = replace(preset("tiny"), fp8_state=True)
@@ -29,6 +29,7 @@ ROUNDED = (
     (StateFormats(moments=StateFormat.BF16), Rounding.NEAREST),
     (StateFormats(moments=StateFormat.BF16), Rounding.STOCHASTIC),
     (StateFormats(StateFormat.BF16, StateFormat.BF16), Rounding.STOCHASTIC),
+    (StateFormats(StateFormat.SPLIT, StateFormat.BF16), Rounding.STOCHASTIC),
 )
 CASES = [
     *product(
@@ -61,11 +62,12 @@ class Cycles:
         return 1 + 4 * 8
 
     def tile(self, tile: Tile, code) -> int:
-        first = self._first_taken(tile.arrays)
+        arrays = tile.arrays + (tile.formats.weight is StateFormat.SPLIT)  # of numbers or halves
+        first = self._first_taken(arrays)
         unit, interval, divider = self._unit, self._unit.interval, self._divider
         last = first + (tile.parameters - 1) * interval * divider
         on_its_way = interval * ceil(self._stages / interval)
-        written = last + unit.latency[code] * divider + tile.arrays + 1
+        written = last + unit.latency[code] * divider + arrays + 1
         busy = max(last + on_its_way * divider + 1, written)
         self._rises += (self._busy + busy) // divider - self._busy // divider
         self._busy += busy
@@ -145,7 +147,7 @@ class Step:
         expected = words.copy()
         stored = put_tile_arrays(self.tile, expected, arrays, halves)
         assert np.array_equal(updated.tile, expected)
-        copies = copy_of(stored[0], self.tile.copy_format)
+        copies = copy_of(copied(self.tile.formats.weight, stored[0]), self.tile.copy_format)
         if copies is None:
             assert updated.copies.size == 0
         else:
@@ -240,17 +242,17 @@ FORMATS = [
 @pytest.mark.parametrize(("formats", "rounding"), FORMATS)
 def test_any_values(open_lane, random, request, formats, rounding):
     """The optimizers of training runs in turn; with `--long N` of so many parameters."""
-    lane, left = open_lane(latency=0), max(1_000, request.config.getoption("--long"))
+    lane, left = open_lane(latency=0), max(600, request.config.getoption("--long"))
     optimizers = cycle(each for each in OPTIMIZERS.values() if has(each.code, formats))
     while left > 0:
         # Gradients have at most as many pages as the state, which of SGD is the weight alone.
-        wide = formats.weight is StateFormat.FP32
+        wide = formats.weight is not StateFormat.BF16
         widest = GradientFormat.FP32 if wide else GradientFormat.BF16
         gradient = (GradientFormat.BF16, GradientFormat.FP16, widest)[random.integers(3)]
         copy = (CopyFormat.NONE, CopyFormat.BF16)[random.integers(2)]
         step = Step(random, next(optimizers), gradient, copy, formats, rounding, values=any_values)
         lane.begin(step.to_lane)
-        for _ in range(8):
+        for _ in range(5):
             step.run(lane)
             left -= step.tile.parameters
 

@@ -17,7 +17,7 @@ from torch import nn
 from flashtrain.host import Device, Link, open_device
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig, preset
-from flashtrain.spec.state_format import Rounding
+from flashtrain.spec.state_format import Rounding, StateFormat
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut.failing_link import FailingLink, PowerFailed
 from flashtrain.torch import AdamW
@@ -31,6 +31,7 @@ KINDS: dict[str, dict[str, Any]] = {"w32_s32": {}} | {
     f"w16_s{bits}": {"weight_dtype": torch.bfloat16, "state_dtype": dtype, "rounding": Rounding.STOCHASTIC}
     for bits, dtype in ((16, torch.bfloat16), (8, torch.float8_e4m3fn))
 }
+KINDS["w16x16_s16"] = {**KINDS["w16_s16"], "weight_dtype": StateFormat.SPLIT}
 """Of state, by the bits of weights and moments."""
 COMMANDS = 50  # at most, of a functional device between two failures
 CYCLES = 160_000  # the same of the RTL
@@ -150,11 +151,11 @@ def rtl(config: FmsConfig, random: Random) -> Iterator[tuple[Link, Callable[[], 
     ("make", "name", "usual", "share", "kind"),
     [
         pytest.param(functional, "tiny", 8, 1, "w32_s32", id="functional-tiny"),
-        pytest.param(functional, "tiny_ecc", 4, 1, "w32_s32", id="functional-tiny_ecc"),
+        pytest.param(functional, "tiny_ecc", 4, 1, "w16x16_s16", id="functional-tiny_ecc"),
         pytest.param(rtl, "tiny", 4, 3, "w32_s32", id="rtl-tiny"),
         *(
             pytest.param(rtl, "tiny", 4, 3, kind, id=f"rtl-tiny-{kind}", marks=pytest.mark.long)
-            for kind in ("w16_s16", "w16_s8")
+            for kind in ("w16_s16", "w16_s8", "w16x16_s16")
         ),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from flashtrain.host import TensorGroup, open_device
+from flashtrain.numerics.state_format import upper_halves
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
 from flashtrain.spec.state_format import StateFormat, StateFormats
@@ -30,6 +31,12 @@ STORED = {
         "seed": (1 << 64) - 1,
     },
     "w16_s32": {"weight_dtype": torch.bfloat16},
+    "w16x16_s16 stochastic": {
+        "weight_dtype": StateFormat.SPLIT,
+        "state_dtype": torch.bfloat16,
+        "rounding": Rounding.STOCHASTIC,
+        "seed": 9,
+    },
     "w32_s8": {"state_dtype": torch.float8_e4m3fn},
     "w16_s8 stochastic": {
         "weight_dtype": torch.bfloat16,
@@ -148,6 +155,53 @@ def test_pytorch_takes_state_in_bf16_of_parameters_in_float32(device):
         assert torch.equal(a["exp_avg_sq"].float(), b["exp_avg_sq"])
 
 
+def test_parameters_in_bf16_read_the_upper_halves_of_weights(device):
+    """No copy is sent. The weights are those of a state in FP32, which takes a dictionary and gives one."""
+    models = two(network(dtype=torch.bfloat16))
+    split = {"weight_dtype": StateFormat.SPLIT, "state_dtype": torch.bfloat16}
+    ours = AdamW(models[0].parameters(), lr=0.01, device=device, **split)
+    with open_device("tiny", node=UPDATE_NODE) as other:
+        full = AdamW(models[1].parameters(), lr=0.01, device=other, state_dtype=torch.bfloat16)
+
+        def check() -> None:
+            same_state(ours, full)
+            for p in models[0].parameters():
+                exact = ours.state[p]["master_weight"]
+                assert exact.dtype is torch.float32
+                assert bits(p) == upper_halves(exact.numpy()).tobytes()
+
+        for _ in range(3):
+            give_gradients(models)
+            ours.step()
+            full.step()
+            check()
+        assert [group.copy_format for group in ours._dies.stored.groups] == [CopyFormat.NONE]
+        for one, another in ((ours, full), (full, ours)):
+            give_gradients(models)
+            one.step()
+            another.load_state_dict(one.state_dict())
+            check()
+    device.link.power_cycle()
+    device.recover()
+    again = network(dtype=torch.bfloat16)
+    AdamW(again.parameters(), lr=0.01, device=device, recovered=True, **split)
+    same(again.parameters(), models[0].parameters())
+
+
+def test_pytorch_goes_on_from_weights_in_two_halves(device):
+    """Parameters in float32 hold the joined weights."""
+    models = two(network())
+    ours = Adam(models[0].parameters(), lr=0.01, device=device, weight_dtype=StateFormat.SPLIT)
+    theirs = torch.optim.Adam(models[1].parameters(), lr=0.01, foreach=False)
+    give_gradients(models)
+    ours.step()
+    theirs.step()
+    ours.load_state_dict(theirs.state_dict())
+    same_state(ours, theirs)
+    theirs.load_state_dict(ours.state_dict())
+    same_state(ours, theirs)
+
+
 REFUSED = [
     (
         {"state_dtype": torch.float16},
@@ -156,13 +210,21 @@ REFUSED = [
     ({"state_dtype": "bf16"}, "state_dtype is 'bf16'; expected torch.float32, torch.bfloat16 or"),
     (
         {"weight_dtype": torch.float8_e4m3fn},
-        "weight_dtype is torch.float8_e4m3fn; expected torch.float32 or torch.bfloat16",
+        "weight_dtype is torch.float8_e4m3fn; expected torch.float32, torch.bfloat16 or StateFormat.SPLIT",
     ),
     (
         {"state_dtype": torch.float8_e5m2},
         "state_dtype is torch.float8_e5m2; expected torch.float32, torch.bfloat16 or torch.float8_e4m3fn",
     ),
-    ({"weight_dtype": torch.float64}, "weight_dtype is torch.float64; expected torch.float32 or torch.bf"),
+    ({"weight_dtype": torch.float64}, "weight_dtype is torch.float64; expected torch.float32, torch.bf"),
+    (
+        {"weight_dtype": StateFormat.FP8},
+        "weight_dtype is <StateFormat.FP8: 2>; expected torch.float32, torch",
+    ),
+    (
+        {"state_dtype": StateFormat.SPLIT},
+        "state_dtype is <StateFormat.SPLIT: 3>; expected torch.float32, torch",
+    ),
     ({"rounding": "stochastic"}, "rounding is 'stochastic'; expected Rounding.NEAREST or Rounding.STOCH"),
     ({"seed": -1}, "seed is -1; expected an integer from 0 to 18446744073709551615"),
     ({"seed": True}, "seed is True; expected an integer from 0"),

@@ -26,6 +26,7 @@ from flashtrain.numerics import Constants
 from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
+from flashtrain.spec.state_format import StateFormat
 
 from .generation_places import GenerationPlaces, placed_groups
 from .group_gradients import GroupGradients
@@ -160,6 +161,22 @@ class OptimizerState:
         stored = self.locate(array, group, tensor, generation)
         return stored.array(self._streams[stored.stream].read(stored.pages))
 
+    def read_bfloat16(self, group: int, generation: Generation | None = None) -> list[NDArray[np.uint16]]:
+        """The weights of one group as BF16, of which no other bits are read: 2 bytes a weight and the rest of
+        their last page.
+
+        :class:`ArrayError` unless they are kept in BF16, or in SPLIT, whose upper halves are read.
+        """
+        placed = self._placed[group]
+        form = placed.layout.tile.formats.weight
+        if placed.group.arrays[0] is not Input.W or form is StateFormat.FP32:
+            kept = "no W" if placed.group.arrays[0] is not Input.W else f"W in {form.name}"
+            raise ArrayError(f"group {group} has {kept}; expected W in BF16 or SPLIT to be read as BF16")
+        found = self._place_of(self.current if generation is None else generation)
+        layout = placed.layout
+        pages = found.stream.read(self._pages_of(found, placed.first_row, layout, layout.upper_planes))
+        return split_tensors(layout.upper_array(pages), placed.group.shapes)
+
     def locate(
         self, array: Input, group: int, tensor: int, generation: Generation | None = None
     ) -> StoredTensor:
@@ -172,7 +189,7 @@ class OptimizerState:
         self._require_array(placed, array)
         found = self._place_of(self.current if generation is None else generation)
         place, number = placed.tensor(tensor), placed.number_of(array)
-        pages = self._pages_of(found, place.first_row, place.layout, number)
+        pages = self._pages_of(found, place.first_row, place.layout, place.layout.planes_of(number))
         return StoredTensor(found.stream.name, pages, place, number)
 
     def rows(self, group: int) -> int:
@@ -582,14 +599,15 @@ class OptimizerState:
     def _read_group(
         self, found: GenerationPlace, placed: PlacedGroup, number: int
     ) -> list[NDArray[np.float32]]:
-        pages = found.stream.read(self._pages_of(found, placed.first_row, placed.layout, number))
-        return split_tensors(placed.layout.state_array(number, pages), placed.group.shapes)
+        layout = placed.layout
+        pages = found.stream.read(self._pages_of(found, placed.first_row, layout, layout.planes_of(number)))
+        return split_tensors(layout.state_array(number, pages), placed.group.shapes)
 
     def _pages_of(
-        self, found: GenerationPlace, first_row: int, layout: TileLayout, number: int
+        self, found: GenerationPlace, first_row: int, layout: TileLayout, planes: range
     ) -> StoredArray:
-        """The pages of array `number` in the rows of `layout`, from the generation's row `first_row` on."""
-        g, planes, stream = self._geometry, layout.planes_of(number), found.stream
+        """The pages of these planes in the rows of `layout`, from the generation's row `first_row` on."""
+        g, stream = self._geometry, found.stream
         shape = (layout.rows, len(planes), g.channels, g.page_bytes)
         rows = stream.planes_of_rows(found.row + first_row, layout.rows, planes)
         return stream.stored_at(rows, shape, np.uint8)

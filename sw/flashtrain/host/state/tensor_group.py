@@ -40,7 +40,7 @@ class TensorGroup:
     - holds: the arrays that take the places of w, m and v in its tiles, by default w, m and v themselves. So
       an optimizer can keep arrays apart, each with updates that program nothing else.
     - formats: the formats of the arrays in the places of w, and of m and v.
-    - rounding: of results into formats of 16 bits.
+    - rounding: of results into formats of 16 or 8 bits.
     - seed: of stochastic rounding, up to 64 bits.
     """
 

@@ -24,7 +24,7 @@ Pages = NDArray[np.uint8]
 
 Shape = tuple[int, ...]
 
-_BITS = {StateFormat.FP32: "uint32", StateFormat.BF16: "uint16"}
+_BITS = {StateFormat.FP32: "uint32", StateFormat.BF16: "uint16", StateFormat.SPLIT: "uint16"}
 
 GRADIENT_DTYPES = {
     GradientFormat.FP32: "float32",
@@ -78,10 +78,13 @@ class TileLayout:
 
     def planes_of(self, number: int) -> range:
         """The planes on which array `number` of the state lies with its scales: 0 for w, 1 for m, 2 for v."""
-        page_bytes, place = self.tile.geometry.page_bytes, self.tile.array_bytes(number)
-        scaled = self.tile.formats.of(number) is StateFormat.FP8
-        end = self.tile.scale_bytes(number).stop if scaled else place.stop
-        return range(place.start // page_bytes, (end - 1) // page_bytes + 1)
+        place, scaled = self.tile.array_bytes(number), self.tile.formats.of(number) is StateFormat.FP8
+        return self._planes(range(place.start, self.tile.scale_bytes(number).stop) if scaled else place)
+
+    @property
+    def upper_planes(self) -> range:
+        """The planes on which the weights in BF16 lie, as of :attr:`Tile.upper_bytes`."""
+        return self._planes(self.tile.upper_bytes)
 
     def state_array(self, number: int, pages: Pages) -> NDArray[np.float32]:
         """The vector of array `number`, from the pages of its planes."""
@@ -97,6 +100,11 @@ class TileLayout:
             tiles = loaded(form, np.ascontiguousarray(numbers).view(_BITS[form]))
         return tiles.reshape(-1)[: self.parameters]
 
+    def upper_array(self, pages: Pages) -> NDArray[np.uint16]:
+        """The vector of the weights in BF16, from the pages of `upper_planes`."""
+        content = self._contents(pages)[..., : self.tile.upper_bytes.stop]
+        return np.ascontiguousarray(content).view(np.uint16).reshape(-1)[: self.parameters]
+
     def gradient_pages(self, gradients: NDArray[Any]) -> Pages:
         """Pages of gradients, from a vector in the format of the tile."""
         return self._pages(self._tiles(gradients), self.tile.gradient_pages)
@@ -110,6 +118,10 @@ class TileLayout:
         """The vector of 16-bit copies, from the pages that an update returns."""
         kind = np.dtype(COPY_DTYPES[self.tile.copy_format])
         return self._contents(pages).view(kind)[..., : self.tile.parameters].reshape(-1)[: self.parameters]
+
+    def _planes(self, place: range) -> range:
+        page_bytes = self.tile.geometry.page_bytes
+        return range(place.start // page_bytes, (place.stop - 1) // page_bytes + 1)
 
     def _tiles(self, vector: NDArray[Any]) -> NDArray[Any]:
         """The vector as [rows, channels, parameters of a tile], with zeros at the end."""

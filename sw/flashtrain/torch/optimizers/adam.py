@@ -18,7 +18,7 @@ from flashtrain.training.commits import PLAIN, Commits
 
 from .die_optimizer import DieOptimizer
 from .group_step import GroupStep, StateNames, WholeStep
-from .storage import Storage
+from .storage import Storage, WeightFormat
 
 _REFUSED = ("amsgrad", "foreach", "capturable", "differentiable", "fused")
 
@@ -65,7 +65,7 @@ class Adam(DieOptimizer):
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
         own_parameters: bool = False,
-        weight_dtype: torch.dtype = torch.float32,
+        weight_dtype: WeightFormat = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
         seed: int = 0,
@@ -133,7 +133,7 @@ class AdamW(Adam):
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
         own_parameters: bool = False,
-        weight_dtype: torch.dtype = torch.float32,
+        weight_dtype: WeightFormat = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
         seed: int = 0,

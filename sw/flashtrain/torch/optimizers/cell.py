@@ -59,7 +59,7 @@ class Cell:
                 one.code,
                 shapes,
                 one.formats.gradient,
-                one.formats.copy,
+                one.formats.sent,
                 one.arrays,
                 one.formats.storage.formats_of(one.arrays),
                 one.formats.storage.rounding,

@@ -71,6 +71,7 @@ class DieOptimizer(torch.optim.Optimizer):
     Optimizers have the storage in four arguments. weight_dtype, state_dtype: of weights and of state on the
     dies, `torch.float32` or `torch.bfloat16`, of moments also `torch.float8_e4m3fn`; rounding: of what is
     stored in BF16 or FP8 (`flashtrain.torch.Rounding`); seed: of stochastic rounding, an integer of 64 bits.
+    `StateFormat.SPLIT` for weight_dtype is float32 in two halves. BF16 parameters are the upper ones.
 
     The weights live on the dies. After a step each parameter with a gradient holds them, rounded if it has 16
     bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has written to

@@ -18,7 +18,7 @@ from flashtrain.host import (
 )
 from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.host.state.tensor_group import ARRAYS
-from flashtrain.numerics import Totals, copy_of
+from flashtrain.numerics import Totals
 from flashtrain.numerics.state_format import rounded
 from flashtrain.spec import FlashtrainError, Port
 from flashtrain.spec.optimizer import Input
@@ -233,8 +233,7 @@ class DieState:
         for cell in self.cells:
             for parameter in cell.parameters:
                 if parameter in weights:
-                    copy = copy_of(weights[parameter], cell.formats.copy)
-                    set_weights(parameter, weights[parameter] if copy is None else copy)
+                    set_weights(parameter, cell.formats.given(weights[parameter]))
                     self._note([parameter])
 
     # Steps.
@@ -337,6 +336,8 @@ class DieState:
         def new_weights(cell: int) -> Sequence[Array]:
             number = self._group_with(Input.W, cell)
             own = copies[number]
+            if own is None and self.cells[cell].formats.are_halves:
+                return state.read_bfloat16(number)
             return state.read_group(Input.W, number) if own is None else own
 
         def commit() -> None:

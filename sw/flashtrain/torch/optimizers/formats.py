@@ -7,7 +7,8 @@ import torch
 from crc32c import crc32c
 from torch import Tensor
 
-from flashtrain.numerics import gradient_values, gradients_in
+from flashtrain.numerics import copy_of, gradient_values, gradients_in
+from flashtrain.numerics.state_format import upper_halves
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.state_format import StateFormat
 from flashtrain.torch.accelerators import bytes_of, write_from_host
@@ -54,6 +55,21 @@ class Formats:
             COPIES[dtype] if copy is None else copy,
             storage,
         )
+
+    @property
+    def are_halves(self) -> bool:
+        """Whether parameters get the upper halves of weights in SPLIT, which are read from the state."""
+        return self.storage.weight is StateFormat.SPLIT and self.copy is CopyFormat.BF16
+
+    @property
+    def sent(self) -> CopyFormat:
+        """Of the copies that the dies send."""
+        return CopyFormat.NONE if self.are_halves else self.copy
+
+    def given(self, weights: FloatArray) -> Array:
+        """The weights that a parameter gets after a step, from those on the dies."""
+        copy = upper_halves(weights) if self.are_halves else copy_of(weights, self.copy)
+        return weights if copy is None else copy
 
 
 def is_rounded(parameter: Tensor, formats: Formats) -> bool:

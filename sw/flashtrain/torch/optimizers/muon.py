@@ -36,7 +36,7 @@ from .die_optimizer import DieOptimizer
 from .formats import Formats, gradient_of
 from .group_step import CellStep, GroupStep, Region, StateNames
 from .parameter_check import name_of
-from .storage import Storage
+from .storage import Storage, WeightFormat
 
 _A, _B, _C = 3.4445, -4.7750, 2.0315  # K. Jordan, "Muon: An optimizer for hidden layers", as in PyTorch
 _MOST_ITERATIONS = 99
@@ -93,7 +93,7 @@ class Muon(DieOptimizer):
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
         own_parameters: bool = False,
-        weight_dtype: torch.dtype = torch.float32,
+        weight_dtype: WeightFormat = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
         seed: int = 0,

@@ -25,7 +25,7 @@ from .die_optimizer import DieOptimizer
 from .formats import checksum, float32_of, set_weights
 from .group_step import CellStep, GroupStep, StateNames, WholeStep
 from .state_view import MASTER_WEIGHT
-from .storage import Storage
+from .storage import Storage, WeightFormat
 
 _MODE = "train_mode"
 
@@ -69,7 +69,7 @@ class AdamWScheduleFree(DieOptimizer):
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
         own_parameters: bool = False,
-        weight_dtype: torch.dtype = torch.float32,
+        weight_dtype: WeightFormat = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
         seed: int = 0,

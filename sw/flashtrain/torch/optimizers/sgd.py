@@ -19,7 +19,7 @@ from flashtrain.training.errors import ParameterError
 
 from .die_optimizer import DieOptimizer
 from .group_step import GroupStep, StateNames, WholeStep
-from .storage import Storage
+from .storage import Storage, WeightFormat
 
 
 class SGD(DieOptimizer):
@@ -55,7 +55,7 @@ class SGD(DieOptimizer):
         group: "dist.ProcessGroup | None" = None,
         overlap: bool = False,
         own_parameters: bool = False,
-        weight_dtype: torch.dtype = torch.float32,
+        weight_dtype: WeightFormat = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
         seed: int = 0,

@@ -16,7 +16,9 @@ _FORMATS = {
     torch.float8_e4m3fn: StateFormat.FP8,
 }
 _DTYPES = {form: dtype for dtype, form in _FORMATS.items()}
-_OF_WEIGHTS = (torch.float32, torch.bfloat16)
+_OF_WEIGHTS = (torch.float32, torch.bfloat16, StateFormat.SPLIT)
+WeightFormat = torch.dtype | StateFormat
+"""Of the weights on the dies: a dtype, or `StateFormat.SPLIT`, float32 in two halves."""
 _MOST_SEED = (1 << 64) - 1
 
 
@@ -39,7 +41,7 @@ class Storage:
     @classmethod
     def of(
         cls,
-        weight_dtype: torch.dtype = torch.float32,
+        weight_dtype: WeightFormat = torch.float32,
         state_dtype: torch.dtype = torch.float32,
         rounding: Rounding = Rounding.NEAREST,
         seed: int = 0,
@@ -48,8 +50,10 @@ class Storage:
         for name, dtype, known in (
             ("weight_dtype", weight_dtype, _OF_WEIGHTS), ("state_dtype", state_dtype, tuple(_FORMATS)),
         ):  # fmt: skip
-            if not isinstance(dtype, torch.dtype) or dtype not in known:
-                *others, last = map(str, known)
+            if not isinstance(dtype, WeightFormat) or dtype not in known:
+                *others, last = (
+                    f"StateFormat.{one.name}" if isinstance(one, StateFormat) else str(one) for one in known
+                )
                 raise ParameterError(f"{name} is {dtype!r}; expected {', '.join(others)} or {last}")
         if not isinstance(rounding, Rounding):
             raise ParameterError(
@@ -57,7 +61,8 @@ class Storage:
             )
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= _MOST_SEED:
             raise ParameterError(f"seed is {seed!r}; expected an integer from 0 to {_MOST_SEED}")
-        return cls(_FORMATS[weight_dtype], _FORMATS[state_dtype], rounding, seed)
+        weight = StateFormat.SPLIT if weight_dtype is StateFormat.SPLIT else _FORMATS[weight_dtype]
+        return cls(weight, _FORMATS[state_dtype], rounding, seed)
 
     @property
     def state_dtype(self) -> torch.dtype:

@@ -17,6 +17,7 @@ class NarrowState(wiring.Component):
     Members
     -------
     rounding : In(Rounding)
+    upper : In(1)     the result is the upper half of SPLIT, whatever the rounding
     random : In(16)   of this number
     a : In(32)
     result : Out(16)
@@ -24,16 +25,18 @@ class NarrowState(wiring.Component):
 
     def __init__(self):
         super().__init__({
-            "rounding": In(Rounding), "random": In(RANDOM_BITS), "a": In(32), "result": Out(16),
+            "rounding": In(Rounding), "upper": In(1), "random": In(RANDOM_BITS), "a": In(32),
+            "result": Out(16),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         # Half a unit less one, and one more where the last bit kept is odd: ties go to even.
         nearest = Mux(self.a[16], 0x8000, 0x7FFF)
+        rounded = Mux(self.rounding == Rounding.STOCHASTIC, self.random, nearest)
         total = Signal(32)
         m.d.comb += [
-            total.eq(self.a + Mux(self.rounding == Rounding.STOCHASTIC, self.random, nearest)),
+            total.eq(self.a + Mux(self.upper, 0x8000, rounded)),
             self.result.eq(total[16:]),
         ]
         return m

@@ -35,6 +35,7 @@ class TileCode(wiring.Component):
     abort : In(1)            ends at once
     busy : Out(1)
     first : In               the first word of each array, see `tile_regions`
+    split : In(1)            the tile has lower halves of w
     sequencing : In(1)       the tile sequencer is busy: from the cycle after `start` on
     sequencer : In(TileWords)   its accesses to the tile
     index : In               the word of its array that it writes
@@ -53,6 +54,7 @@ class TileCode(wiring.Component):
             "abort": In(1),
             "busy": Out(1),
             "first": In(first),
+            "split": In(1),
             "sequencing": In(1),
             "sequencer": In(TileWords(config)),
             "index": In(word),
@@ -82,6 +84,7 @@ class TileCode(wiring.Component):
             sequencer.write_ready.eq(tile.write_ready),
             decoder.start.eq(self.start),
             decoder.first.eq(self.first),
+            decoder.split.eq(self.split),
             self.decoded.eq(decoder.finished),
             self.damaged.eq(decoder.damaged),
             encoder.start.eq(self.start),

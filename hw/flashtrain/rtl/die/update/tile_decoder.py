@@ -13,7 +13,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.update import WORD_BYTES
 
 from .code_lanes import CodeLanes, CodeWordScan, TileCodeWords
-from .tile_words import tile_regions
+from .tile_words import LOWER, tile_regions
 
 _IN_FLIGHT = 4
 _GROUP = 8
@@ -38,6 +38,7 @@ class TileDecoder(wiring.Component):
     -------
     start : In(1)        a tile is in the cache registers from the next cycle on
     first : In           the first word of each array, see `tile_regions`
+    split : In(1)        the tile has lower halves of w
     busy : Out(1)        from the next cycle on
     finished : Out(1)    in the last cycle of `busy`
     clean : Out(count)   words that are decoded and, if necessary, corrected, a bit each
@@ -53,6 +54,7 @@ class TileDecoder(wiring.Component):
         super().__init__({
             "start": In(1),
             "first": In(data.ArrayLayout(word_bits, self._arrays)),
+            "split": In(1),
             "busy": Out(1),
             "finished": Out(1),
             "clean": Out(self.words.count),
@@ -99,9 +101,11 @@ class TileDecoder(wiring.Component):
         started = Signal(words.count)
         places = Signal(data.ArrayLayout(unsigned(words.number), self._arrays))
         turn = Signal(range(self._arrays))
+        after = Signal(range(self._arrays + 1))  # the next turn; at the end 0 follows
         next_word, known, takes = Signal(words.number), Signal(), Signal()
         m.d.comb += [
             next_word.eq(places[turn]),
+            after.eq(turn + Mux((turn == LOWER - 1) & ~self.split, 2, 1)),
             known.eq(started.bit_select(next_word, 1)),
             takes.eq(self.busy & ~known & (~scan.word.valid | scan.word.ready)),
         ]
@@ -114,7 +118,7 @@ class TileDecoder(wiring.Component):
                 started.bit_select(next_word, 1).eq(1),
             ]
         with m.If(takes | self.busy & known & ~started.all()):
-            m.d.sync += [turn.eq(Mux(turn == self._arrays - 1, 0, turn + 1)), places[turn].eq(next_word + 1)]
+            m.d.sync += [turn.eq(Mux(after == self._arrays, 0, after)), places[turn].eq(next_word + 1)]
         with m.If(self.start):
             m.d.sync += [started.eq(0), turn.eq(0)]
             m.d.sync += [places[array].eq(self.first[array] // words.items) for array in range(self._arrays)]

@@ -12,7 +12,7 @@ from flashtrain.spec.update import WORD_BYTES
 from .narrow_state import NarrowState
 from .scaled_groups import ScaledGroups
 from .scaled_state import LoadScaled
-from .tile_words import ARRAYS, SCALES, GradientWords, TileWords, most_parameters, tile_regions
+from .tile_words import ARRAYS, LOWER, SCALES, GradientWords, TileWords, most_parameters, tile_regions
 
 
 class State(enum.Enum):
@@ -31,6 +31,9 @@ class TileSequencer(wiring.Component):
     A word of a *narrow* array holds two parameters: it is read with the first one and written with the second
     one. The copy of a narrow weight is the weight itself.
 
+    The halves of a weight in SPLIT are two narrow arrays. They are joined when the parameter is offered, and
+    the copy is the upper one.
+
     A word of a *scaled* array, m or v in FP8, holds four parameters. A word of scales is read before the
     first of its 128 parameters. `ScaledGroups` writes both.
 
@@ -41,18 +44,19 @@ class TileSequencer(wiring.Component):
     the last edge of the bus clock before its own clock rises again.
 
     Throughput: a parameter each time the update unit takes one. It is read in a cycle for each of its words
-    that the parameter before does not have, and one more; 2 at least. Its results are written in `arrays` + 1
-    cycles, or in 3 with moments in FP8. Random bits come every 3 cycles. Latency: the unit's, and some ten
-    cycles.
+    that the parameter before does not have, and one more; 2 at least. Its results are written in `arrays` +
+    1 cycles, one more with halves of weights, or in 3 with moments in FP8. Random bits come every 3 cycles.
+    Latency: the unit's, and some ten cycles.
 
     Members
     -------
     start : In(1)                begins a tile; its parameters hold until `busy` falls
     parameters : In              N
     arrays : In(2)               numbers of state of a parameter: 1 to 3
-    narrow : In(3)               a bit for w, m, v: its words hold two parameters, and N is even
+    narrow : In(4)               a bit for w, m, v: its words hold two parameters, and N is even; another for
+                                 the lower halves of w, if there are any
     scaled : In(1)               with `fp8_state`: m and v are in FP8, and N is a multiple of 32
-    first : In                   the first word of w, m, v, and with `fp8_state` of the scales of m and v
+    first : In                   the first word of each array, see `tile_regions`
     rounding : In(Rounding)      into narrow arrays
     take : Out(1), known : In(1), random : In(48)   random bits of the results, see `RoundingBits`
     wide : In(1)                 gradients have 32 bits
@@ -169,8 +173,8 @@ class TileSequencer(wiring.Component):
             here.eq(self._here(array, index)),
             others.eq(
                 Cat(
-                    (array < number) & (number < self.arrays) & ~self._here(number, index)
-                    for number in range(ARRAYS)
+                    (array < number) & has & ~self._here(number, index)
+                    for number, has in enumerate(self._has)
                 )
             ),
             granted.eq(reading & (here | tile.read_ready)),
@@ -186,9 +190,17 @@ class TileSequencer(wiring.Component):
             with m.If(bit):
                 m.d.sync += kept_scales.eq(tile.operand)
         operands = self.w, self.m, self.v
-        for operand, bit, narrow in zip(operands, arriving[:ARRAYS], self.narrow, strict=True):
+        kept_lower, lower = Signal(32, reset_less=True), Signal(16)
+        with m.If(arriving[LOWER]):
+            m.d.sync += kept_lower.eq(tile.operand)
+        with m.If(self.narrow[LOWER]):
+            m.d.comb += lower.eq(kept_lower.word_select(odd, 16))
+        for number, operand in enumerate(operands):
+            bit, narrow = arriving[number], self.narrow[number]
             kept = Signal(32, name=f"kept_{operand.name}", reset_less=True)
             half = Cat(Const(0, 16), kept.word_select(odd, 16))
+            if operand is self.w:
+                half = Cat(lower, (half[16:] - lower[15])[:16])
             with m.If(bit):
                 m.d.sync += kept.eq(tile.operand)
             with m.If(offers):
@@ -216,7 +228,7 @@ class TileSequencer(wiring.Component):
             taken.eq(rises & self.valid & self.ready),
         ]
         with m.If(granted):
-            m.d.sync += array.eq(Mux(others[1], 1, Mux(others[2], 2, 0)))
+            m.d.sync += array.eq(Mux(others[1], 1, Mux(others[2], 2, Mux(others[LOWER], LOWER, 0))))
         with m.If(last):
             m.d.sync += [odd.eq(index[0]), index.eq(index + 1)]
             with m.If(index + 1 == self.parameters):
@@ -226,7 +238,7 @@ class TileSequencer(wiring.Component):
             with m.If(self.scaled & (of_word == 0)):
                 m.d.comb += begins.eq(ARRAYS)
             with m.If(granted & (array >= ARRAYS)):
-                m.d.sync += array.eq(Mux((array == ARRAYS) & (self.arrays == ARRAYS), ARRAYS + 1, 0))
+                m.d.sync += array.eq(Mux((array == ARRAYS) & (self.arrays == 3), ARRAYS + 1, 0))
             with m.If(last):
                 m.d.sync += [quarter.eq(index[:2]), group.eq(index[exact_log2(SCALE_GROUP) :][:2])]
                 with m.If(self.scaled & of_word.all()):
@@ -248,12 +260,17 @@ class TileSequencer(wiring.Component):
             with m.If(self.start & self.scaled):
                 m.d.sync += array.eq(ARRAYS)
 
+    @property
+    def _has(self):
+        """A bit for each array of numbers that the tile has."""
+        return Cat(1, self.arrays > 1, self.arrays > 2, self.narrow[LOWER])
+
     def _narrow(self, array):
         return self.narrow.bit_select(array, 1)
 
     def _scaled(self, array):
         """Whether an array of numbers, and not of scales, is in FP8."""
-        return self.scaled & (array != 0) & (array < ARRAYS) if self.config.fp8_state else Const(0, 1)
+        return self.scaled & ((array == 1) | (array == 2)) if self.config.fp8_state else Const(0, 1)
 
     def _here(self, array, index):
         """Whether the number of a parameter lies in the word of the one before."""
@@ -275,7 +292,8 @@ class TileSequencer(wiring.Component):
         tile, gradients = self.tile, self.gradients
         m.submodules.narrowed = narrowed = NarrowState()
         results = [Signal(32, name=f"result_{name}", reset_less=True) for name in "wmv"]
-        lower = [Signal(16, name=f"lower_{name}", reset_less=True) for name in "wmv"]
+        names = "w", "m", "v", "lower"
+        lower = [Signal(16, name=f"first_{name}", reset_less=True) for name in names]
         copy = Signal(16, reset_less=True)
         left = Signal(ARRAYS)  # a bit for each of the results that are not written yet
         copy_left = Signal()
@@ -288,15 +306,19 @@ class TileSequencer(wiring.Component):
         with m.Switch(array):
             for number in range(ARRAYS):
                 with m.Case(number):
-                    m.d.comb += [
-                        narrowed.a.eq(results[number]),
-                        narrowed.random.eq(self.random.word_select(number, RANDOM_BITS)),
-                        upper.eq(Cat(lower[number], narrowed.result)),
-                    ]
+                    m.d.comb += upper.eq(Cat(lower[number], narrowed.result))
+                    if number == LOWER:  # a number of BF16, which no rounding changes
+                        m.d.comb += narrowed.a.eq(Cat(Const(0, 16), results[0][:16]))
+                    else:
+                        m.d.comb += [
+                            narrowed.a.eq(results[number]),
+                            narrowed.random.eq(self.random.word_select(number, RANDOM_BITS)),
+                        ]
         m.d.comb += [
             narrow.eq(self._narrow(array)),
             waits.eq(narrow & ~index[0]),  # for the second parameter of its word
             narrowed.rounding.eq(self.rounding),
+            narrowed.upper.eq(self.narrow[LOWER] & (array == 0)),
             self.take.eq(rises & self.done & (self.rounding == Rounding.STOCHASTIC)),
             self.index.eq(self._word_of(array, index)),
             plain.eq(left),
@@ -329,7 +351,7 @@ class TileSequencer(wiring.Component):
                     for result, name in zip(results, "wmv", strict=True)
                 ),
                 copy.eq(self.copy),
-                left.eq(Mux(self.arrays == 1, 0b001, Mux(self.arrays == 2, 0b011, 0b111))),
+                left.eq(self._has),
                 copy_left.eq(self.copies),
                 index.eq(index + 1),
             ]
@@ -351,7 +373,7 @@ class TileSequencer(wiring.Component):
             plain.eq(left & ~scaled),
             groups.start.eq(self.start),
             groups.abort.eq(self.abort),
-            groups.both.eq(self.arrays == ARRAYS),
+            groups.both.eq(self.arrays == 3),
             groups.groups.eq(self.parameters >> exact_log2(SCALE_GROUP)),
             groups.rounding.eq(self.rounding),
             groups.put.eq(scaled.any()),
@@ -360,7 +382,8 @@ class TileSequencer(wiring.Component):
             groups.random.eq(
                 Mux(scaled[1], *(self.random.word_select(number, RANDOM_BITS) for number in (1, 2)))
             ),
-            *(groups.first[number].eq(self.first[1 + number]) for number in range(2 * SCALES)),
+            *(groups.first[number].eq(self.first[1 + number]) for number in range(SCALES)),
+            *(groups.first[SCALES + number].eq(self.first[ARRAYS + number]) for number in range(SCALES)),
         ]
         with m.If(scaled.any() & groups.ready):
             m.d.sync += left.bit_select(Mux(scaled[1], 1, 2), 1).eq(0)

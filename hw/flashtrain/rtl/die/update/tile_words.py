@@ -7,7 +7,10 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.state_format import StateFormat
 from flashtrain.spec.update import WORD_BYTES
 
-ARRAYS = 3
+ARRAYS = 4
+"""Arrays of numbers: w or its upper halves, m, v, and the lower halves of w."""
+LOWER = 3
+"""The array of lower halves."""
 SCALES = 2
 """Arrays of scales: those of m and of v."""
 
@@ -18,7 +21,7 @@ def most_parameters(config: FmsConfig) -> int:
 
 
 def tile_regions(config: FmsConfig) -> int:
-    """Arrays of a tile: w, m, v, and with `fp8_state` the scales of m and those of v."""
+    """Arrays of a tile: those of numbers, and with `fp8_state` the scales of m and those of v."""
     return ARRAYS + (SCALES if config.fp8_state else 0)
 
 

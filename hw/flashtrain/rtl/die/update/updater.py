@@ -23,7 +23,7 @@ from flashtrain.rtl.die.update_unit import UpdateUnit
 from flashtrain.rtl.lib.forward import follow
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
-from flashtrain.spec.state_format import SCALE_GROUP, Rounding, StateFormat, StateFormats
+from flashtrain.spec.state_format import MOMENTS, SCALE_GROUP, WEIGHTS, Rounding, StateFormat, StateFormats
 from flashtrain.spec.update import WORD_BYTES, Tile
 
 from .code_lanes import CodeLanes
@@ -34,9 +34,9 @@ from .step_statistics import StepStatistics
 from .tile_code import TileCode
 from .tile_identity import LOADED_LANES, IdentityLanes, TileIdentity
 from .tile_sequencer import TileSequencer
-from .tile_words import TileWords
+from .tile_words import ARRAYS, LOWER, TileWords
 
-_FORMATS = [StateFormats(*of) for of in product((StateFormat.FP32, StateFormat.BF16), StateFormat)]
+_FORMATS = [StateFormats(*of) for of in product(WEIGHTS, MOMENTS)]
 
 
 class Updater(wiring.Component):
@@ -166,7 +166,8 @@ class Updater(wiring.Component):
         first = Signal.like(sequencer.first, reset_less=True)
         arrays, narrow = sequencer.arrays, sequencer.narrow
         scaled = sequencer.scaled if self.config.fp8_state else Const(0, 1)
-        weight_narrow = header.weight_format == StateFormat.BF16
+        split = header.weight_format == StateFormat.SPLIT
+        weight_narrow = split | (header.weight_format == StateFormat.BF16)
         moments_narrow = header.moment_format == StateFormat.BF16
         most = Signal.like(parameters)
         with m.Switch(header.code):
@@ -174,25 +175,30 @@ class Updater(wiring.Component):
                 with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == count)):
                     m.d.comb += [
                         arrays.eq(count),
-                        narrow.eq(Cat(weight_narrow, (moments_narrow.replicate(count - 1)))),
+                        narrow.eq(
+                            Cat(
+                                weight_narrow, moments_narrow.replicate(count - 1), Const(0, 3 - count), split
+                            )
+                        ),
                     ]
                     if self.config.fp8_state and count > 1:
                         m.d.comb += scaled.eq(header.moment_format == StateFormat.FP8)
-        with m.Switch(Cat(arrays, narrow[:2], scaled)):
+        with m.Switch(Cat(arrays, narrow[0], narrow[LOWER], narrow[1], scaled)):
             for count, formats in product((1, 2, 3), _FORMATS):
                 if count == 1 and formats.moments is not StateFormat.FP32:
                     continue
                 if formats.moments is StateFormat.FP8 and not self.config.fp8_state:
                     continue
                 tile = Tile(self.config.geometry, count, GradientFormat.BF16, CopyFormat.NONE, formats)
-                with m.Case(count | formats.weight << 2 | formats.moments << 3):
+                with m.Case(count | formats.weight << 2 | formats.moments << 4):
                     m.d.comb += most.eq(tile.parameters)
         fitting = Signal.like(parameters)
         m.d.comb += fitting.eq(Mux(header.parameters > most, most, header.parameters))
         m.d.sync += parameters.eq(Cat(fitting[0] & ~narrow.any(), fitting[1:]))
         m.d.sync += [
-            first[1].eq(Mux(narrow[0], parameters >> 1, parameters)),
+            first[1].eq(Mux(narrow[0] & ~narrow[LOWER], parameters >> 1, parameters)),
             first[2].eq(first[1] + Mux(narrow[1], parameters >> 1, parameters)),
+            first[LOWER].eq(parameters >> 1),
         ]
         if self.config.fp8_state:
             scales = exact_log2(SCALE_GROUP)
@@ -205,8 +211,8 @@ class Updater(wiring.Component):
             words = (parameters + WORD_BYTES * SCALE_GROUP - 1) >> exact_log2(WORD_BYTES * SCALE_GROUP)
             m.d.sync += [
                 first[0].eq(0),
-                first[3].eq(first[2] + Mux(arrays == 3, of_array, 0)),
-                first[4].eq(first[3] + words),
+                first[ARRAYS].eq(first[2] + Mux(arrays == 3, of_array, 0)),
+                first[ARRAYS + 1].eq(first[ARRAYS] + words),
             ]
         m.d.comb += [sequencer.parameters.eq(parameters), sequencer.first.eq(first)]
 
@@ -236,6 +242,7 @@ class Updater(wiring.Component):
             code.start.eq(self.start),
             code.abort.eq(self.abort),
             code.first.eq(sequencer.first),
+            code.split.eq(sequencer.narrow[LOWER]),
             code.sequencing.eq(sequencer.busy),
             code.index.eq(sequencer.index),
             code.identities_busy.eq(identity.busy),

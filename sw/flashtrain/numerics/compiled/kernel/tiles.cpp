@@ -20,7 +20,7 @@ constexpr uint32_t NAN_BITS = 0x7FC00000, INFINITY_BITS = 0x7F800000, SIGN_BIT =
 // Numbers as in flashtrain.spec.optimizer.
 enum Op : int32_t { MUL, ADD, SUB, FMA, DIV, SQRT, SIGN };
 enum Format : int32_t { FP32, FP16, BF16 };
-enum StateFormat : int32_t { STATE_FP32, STATE_BF16, STATE_FP8 };
+enum StateFormat : int32_t { STATE_FP32, STATE_BF16, STATE_FP8, STATE_SPLIT };
 
 using Block = float[BLOCK];
 
@@ -234,7 +234,7 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
     std::memcpy(squares, own.squares, sizeof squares);
     for (int64_t start = 0; start < n; start += BLOCK) {
       const int count = n - start < BLOCK ? int(n - start) : BLOCK;
-      uint16_t halves[BLOCK];
+      uint16_t halves[BLOCK], lower[BLOCK];
       uint8_t codes[BLOCK], scales[BLOCK / SCALE_GROUP];
       const int groups = count / SCALE_GROUP;
       for (int k = 0; k < step->arrays; ++k) {
@@ -245,6 +245,12 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
         } else if (step->formats[k] == STATE_BF16) {
           load(*state, tile.state, step->first_byte[k] + 2 * start, halves, 2 * count);
           for (int i = 0; i < count; ++i) values[k][i] = float_of(uint32_t(halves[i]) << 16);
+        } else if (step->formats[k] == STATE_SPLIT) {
+          load(*state, tile.state, step->first_byte[k] + 2 * start, halves, 2 * count);
+          load(*state, tile.state, step->first_byte[k] + 2 * n + 2 * start, lower, 2 * count);
+          for (int i = 0; i < count; ++i) {
+            values[k][i] = float_of((uint32_t(halves[i]) << 16) + uint32_t(int32_t(int16_t(lower[i]))));
+          }
         } else {
           load(*state, tile.state, step->first_byte[k] + 4 * start, values[k], 4 * count);
         }
@@ -308,7 +314,13 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
           store(*state, tile.state, step->first_byte[k] + 4 * start, result, 4 * count);
           continue;
         }
-        if (step->stochastic) {
+        if (step->formats[k] == STATE_SPLIT) {
+          for (int i = 0; i < count; ++i) {
+            lower[i] = bits_of(result[i]);
+            halves[i] = (bits_of(result[i]) + 0x8000) >> 16;
+          }
+          store(*state, tile.state, step->first_byte[k] + 2 * n + 2 * start, lower, 2 * count);
+        } else if (step->stochastic) {
           for (int i = 0; i < count; ++i) {
             halves[i] = (bits_of(result[i]) + (random[i] >> 16 * k & 0xFFFF)) >> 16;
           }
@@ -318,7 +330,7 @@ CLONES void flashtrain_tiles(const Step* step, int64_t count_of_tiles, const Til
         store(*state, tile.state, step->first_byte[k] + 2 * start, halves, 2 * count);
       }
       const float* w = values[step->outputs[0]];
-      if (step->formats[0] == STATE_BF16) {
+      if (step->formats[0] != STATE_FP32) {
         // The copy is what is stored.
       } else if (step->copy_format == FP16) {
         for (int i = 0; i < count; ++i) halves[i] = to_float16(w[i]);
