@@ -379,6 +379,15 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_STATUS_RDY 0x40 /* the cache register is free: the die takes commands */
 #define FLASHTRAIN_DIE_STATUS_WP_N 0x80 /* not write-protected */
 
+/* Addresses of features (ONFI: those from 80h on are the vendor's). */
+#define FLASHTRAIN_FEATURE_TIMING_MODE 0x01 /* data interface and timing mode; the first parameter of SDR is the number of the mode */
+#define FLASHTRAIN_FEATURE_DRIVE_STRENGTH 0x10 /* the first parameter is the place in `spec.chips.DRIVE_OHMS` */
+#define FLASHTRAIN_FEATURE_READ_LEVEL 0x89 /* steps by which the read level is lower */
+
+/* Addresses of READ ID. */
+#define FLASHTRAIN_ID_ADDRESS_JEDEC 0x00 /* the maker's number, and what it likes */
+#define FLASHTRAIN_ID_ADDRESS_ONFI 0x20 /* the signature of the parameter page */
+
 /* Operations of the bus controller, each performed whole before another may use the bus. */
 #define FLASHTRAIN_BUS_OP_RESET 0x00
 #define FLASHTRAIN_BUS_OP_STATUS 0x01 /* of the die; over all planes of the last operation */
@@ -537,6 +546,31 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_UPDATE_STATISTICS_TILES 96, 32 /* updated */
 #define FLASHTRAIN_UPDATE_STATISTICS_SQUARES(index) 128 + 32 * (index), 32 /* binary32 */
 
+/* Fields of a copy of the parameter page of a chip. */
+#define FLASHTRAIN_PARAMETER_PAGE_BYTES 256
+#define FLASHTRAIN_PARAMETER_PAGE_COPIES 3 /* at least */
+#define FLASHTRAIN_PARAMETER_PAGE_CRC_START 20302
+#define FLASHTRAIN_PARAMETER_PAGE_CRC_POLYNOMIAL 32773 /* of all bytes before `crc`, the highest bit of each first */
+#define FLASHTRAIN_PARAMETER_PAGE_SIGNATURE_VALUE 1229344335
+#define FLASHTRAIN_PARAMETER_PAGE_SIGNATURE 0, 32
+#define FLASHTRAIN_PARAMETER_PAGE_FEATURES 48, 16
+#define FLASHTRAIN_PARAMETER_PAGE_OPTIONAL_COMMANDS 64, 16
+#define FLASHTRAIN_PARAMETER_PAGE_MAKER 256, 96 /* text */
+#define FLASHTRAIN_PARAMETER_PAGE_MODEL 352, 160 /* text */
+#define FLASHTRAIN_PARAMETER_PAGE_PAGE_BYTES 640, 32
+#define FLASHTRAIN_PARAMETER_PAGE_SPARE_BYTES 672, 16
+#define FLASHTRAIN_PARAMETER_PAGE_PAGES 736, 32 /* of a block */
+#define FLASHTRAIN_PARAMETER_PAGE_BLOCKS 768, 32 /* of a LUN */
+#define FLASHTRAIN_PARAMETER_PAGE_LUNS 800, 8
+#define FLASHTRAIN_PARAMETER_PAGE_BITS_PER_CELL 816, 8
+#define FLASHTRAIN_PARAMETER_PAGE_PLANE_ADDRESS_BITS 904, 4
+#define FLASHTRAIN_PARAMETER_PAGE_SDR_MODES 1032, 16 /* a bit for each mode from 0 on */
+#define FLASHTRAIN_PARAMETER_PAGE_PROGRAM_US 1064, 16
+#define FLASHTRAIN_PARAMETER_PAGE_ERASE_US 1080, 16
+#define FLASHTRAIN_PARAMETER_PAGE_SENSE_US 1096, 16
+#define FLASHTRAIN_PARAMETER_PAGE_DRIVE 1208, 8 /* drive strengths */
+#define FLASHTRAIN_PARAMETER_PAGE_CRC 2032, 16
+
 /* Fields of a page's identity. `zone` is the logical zone, device-wide; `page` to `plane` are its place. */
 #define FLASHTRAIN_PAGE_IDENTITY_BYTES 16
 #define FLASHTRAIN_PAGE_IDENTITY_STREAM 0, 3 /* NSID - 1 */
@@ -601,6 +635,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_BASE 0x600
 #define FLASHTRAIN_DOORBELL_BASE 0x1000
 #define FLASHTRAIN_ADDRESS_BITS 0xd
+
+/* Bring-up of chips. */
+#define FLASHTRAIN_JEDEC_BYTES 5 /* that are read of the maker's identification */
+#define FLASHTRAIN_FEATURE_PARAMETERS 4
+#define FLASHTRAIN_SDR_MODES 6
+#define FLASHTRAIN_ZQ_CALIBRATION 13 /* the bit of the optional commands */
+#define FLASHTRAIN_DRIVE_OHMS {18, 25, 35, 50} /* by the value of the feature: an initialiser */
+#define FLASHTRAIN_DRIVE_BITS {5, 3, 1, 1} /* of the parameter page that declare each: an initialiser */
 
 /* Constants of recovery, and of the journal. */
 #define FLASHTRAIN_GENERATION_LIMIT 0x10000 /* generations in identities count modulo this */

@@ -128,9 +128,25 @@ class CommandPort(c.Structure):
     ]
 
 
+class ChipOptions(c.Structure):
+    _fields_ = [
+        *((name, c.c_uint8) for name in ("fastest", "drive_ohms")),
+        *((name, c.c_bool) for name in ("zq_calibration", "sdr")),
+    ]
+
+
+class Chip(c.Structure):
+    _fields_ = [
+        *((name, c.c_uint8) for name in ("failure", "mode", "sdr_modes", "luns", "drive")),
+        *((name, c.c_uint16) for name in ("planes", "spare_bytes", "optional_commands")),
+        *((name, c.c_uint32) for name in ("page_bytes", "pages", "blocks")),
+        ("maker", c.c_char * 13), ("model", c.c_char * 21),
+    ]  # fmt: skip
+
+
 TYPES = (
     None, Platform, Stream, Config, Info, Requirements, Request, Zone, Step, Tile, Statistics, Entry, Commit,
-    Recovered, BadBlock, CommandPort,
+    Recovered, BadBlock, CommandPort, Chip, ChipOptions,
 )  # fmt: skip
 """In the order of `shim_size`; the device has no type here."""
 
@@ -173,6 +189,8 @@ FUNCTIONS = {
     "ft_entry_of": [_P, _U8, _P, _P, _U32],
     "ft_port_open": [_P, _P, _U32],
     "ft_port_close": [_P],
+    "ft_port_interface": [_P, _U8, c.c_bool],
+    "ft_bring_up": [_P, _P, _P, _U32],
     "ft_port_select": [_P, _U8, _U8],
     "ft_port_mode": [_P, _U8],
     "ft_port_command": [_P, _U8],

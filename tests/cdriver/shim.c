@@ -15,6 +15,7 @@ size_t shim_size(unsigned which) {
         sizeof(struct ft_request), sizeof(struct ft_zone),       sizeof(struct ft_step),
         sizeof(struct ft_tile),    sizeof(struct ft_statistics), sizeof(struct ft_entry),
         sizeof(struct ft_commit),  sizeof(struct ft_recovery),   sizeof(struct ft_bad_block),
-        sizeof(struct ft_port)};
+        sizeof(struct ft_port),    sizeof(struct ft_chip),
+        sizeof(struct ft_chip_options)};
     return which < sizeof sizes / sizeof sizes[0] ? sizes[which] : 0;
 }

@@ -1,6 +1,5 @@
 """The command port of the C driver: the same chips as under the Python driver, and every end of a wait."""
 
-import ctypes as c
 from dataclasses import replace
 
 import pytest
@@ -11,37 +10,16 @@ from flashtrain.spec.registers import Register
 from tests.chip.onfi_chip import OnfiChip
 from tests.chip.port_link import PortLink
 
-from .driver import CDriver, DriverError, Error
-from .library import CommandPort
+from .driver import DriverError, Error
+from .ports import CPort
 
 CONFIG = replace(TINY, name="ported", geometry=replace(TINY.geometry, dies=2), command_port=True)
-
-
-class Port:
-    """The functions of the port as methods."""
-
-    def __init__(self, link):
-        self.link = link
-        self.driver = CDriver(link)
-        self.state = CommandPort()
-
-    def __getattr__(self, name):
-        return lambda *arguments: self.driver.call(f"ft_port_{name}", self.state, *arguments)
-
-    def begin(self):
-        self.open(self.driver.platform, 200)
-        return self
-
-    def take(self, count: int) -> bytes:
-        buffer = c.create_string_buffer(count)
-        self.read(buffer, count)
-        return buffer.raw
 
 
 @pytest.fixture
 def port():
     link = PortLink(CONFIG)
-    return Port(link)
+    return CPort(link)
 
 
 def refused(error, do):
@@ -103,6 +81,8 @@ def test_arguments_are_checked(port):
     refused(Error.ARGUMENT, lambda: port.select(2, 0))
     refused(Error.ARGUMENT, lambda: port.select(0, 2))
     refused(Error.ARGUMENT, lambda: port.mode(6))
+    refused(Error.ARGUMENT, lambda: port.interface(6, True))
+    refused(Error.ARGUMENT, lambda: port.driver.call("ft_bring_up", port.state, None, None, 4))
     refused(Error.ARGUMENT, lambda: port.read(None, 4))
     refused(Error.ARGUMENT, lambda: port.open(port.driver.platform, 0))
     port.begin()
@@ -117,6 +97,6 @@ def test_another_device():
 
     link = Other(CONFIG, 1 << 20)
     link.other = False
-    port = Port(link)
+    port = CPort(link)
     link.other = True
     refused(Error.MISMATCH, port.begin)

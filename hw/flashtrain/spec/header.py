@@ -5,10 +5,11 @@ or a register is a macro for two arguments, `low, width`, of `flashtrain_get` an
 of an array of fields takes the index.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum, IntFlag
 
 from . import bad_blocks, optimizer, randomizer, registers, state_format, streams
+from .chips import DRIVE_OHMS
 from .comments import comments, first_paragraph
 from .identity import GENERATION_LIMIT, MOST_WEAR, PageIdentity, RestoreAction
 from .journal import (
@@ -21,7 +22,7 @@ from .journal import (
     RecordStream,
     RecordWritten,
 )
-from .nand import BusOp, DieCommand, DieStatus
+from .nand import FEATURE_PARAMETERS, BusOp, DieCommand, DieStatus, Feature
 from .nvme import (
     BitField,
     Completion,
@@ -36,6 +37,7 @@ from .nvme import (
     ZoneReport,
     ZoneState,
 )
+from .onfi import DRIVE_BITS, JEDEC_BYTES, ZQ_CALIBRATION, IdAddress, ParameterPage
 from .registers import (
     AttributeField,
     ChannelCounter,
@@ -51,6 +53,7 @@ from .registers import (
     StreamAttributes,
     StreamRegister,
 )
+from .sdr import SDR_MODES
 from .update import UpdateHeader, UpdateStatistics
 
 PREFIX = "FLASHTRAIN"
@@ -89,6 +92,8 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "CHANNEL_COUNTER": ChannelCounter,
     "DIE": DieCommand,
     "DIE_STATUS": DieStatus,
+    "FEATURE": Feature,
+    "ID_ADDRESS": IdAddress,
     "BUS_OP": BusOp,
     "RECORD_FLAG": RecordFlag,
 }
@@ -105,6 +110,7 @@ STRUCTS: dict[str, type] = {
     "NAND_INTERFACE": NandInterface,
     "UPDATE_HEADER": UpdateHeader,
     "UPDATE_STATISTICS": UpdateStatistics,
+    "PARAMETER_PAGE": ParameterPage,
     "PAGE_IDENTITY": PageIdentity,
     "RECORD_HEAD": RecordHead,
     "RECORD_STREAM": RecordStream,
@@ -176,6 +182,7 @@ def header() -> str:
     sections += [_section(first_paragraph(kind), _struct(name, kind)) for name, kind in STRUCTS.items()]
     constants = ((name, hex(getattr(registers, name)), "") for name in MAP_CONSTANTS)
     sections.append(_section("Constants of the register map.", constants))
+    sections.append(_section("Bring-up of chips.", _bring_up()))
     sections.append(_section("Constants of recovery, and of the journal.", _recovery()))
     sections.append(_section("Factory marks of bad blocks (flashtrain.spec.bad_blocks).", _marks()))
     sections.append(_section("The key of a page (flashtrain.spec.randomizer).", _key()))
@@ -191,6 +198,19 @@ def _section(title: str, macros: Iterator[tuple[str, str, str]]) -> str:
         define = f"#define {PREFIX}_{name} {value}"
         lines.append(f"{define} /* {comment} */" if comment else define)
     return "\n".join(lines) + "\n"
+
+
+def _bring_up() -> Iterator[tuple[str, str, str]]:
+    yield "JEDEC_BYTES", str(JEDEC_BYTES), "that are read of the maker's identification"
+    yield "FEATURE_PARAMETERS", str(FEATURE_PARAMETERS), ""
+    yield "SDR_MODES", str(len(SDR_MODES)), ""
+    yield "ZQ_CALIBRATION", str(ZQ_CALIBRATION), "the bit of the optional commands"
+    yield "DRIVE_OHMS", _initialiser(DRIVE_OHMS), "by the value of the feature: an initialiser"
+    yield "DRIVE_BITS", _initialiser(DRIVE_BITS), "of the parameter page that declare each: an initialiser"
+
+
+def _initialiser(numbers: Iterable[int]) -> str:
+    return f"{{{', '.join(map(str, numbers))}}}"
 
 
 def _recovery() -> Iterator[tuple[str, str, str]]:

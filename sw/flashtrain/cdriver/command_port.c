@@ -100,8 +100,17 @@ enum ft_error ft_port_select(struct ft_port* port, uint8_t channel, uint8_t die)
 }
 
 enum ft_error ft_port_mode(struct ft_port* port, uint8_t mode) {
-    if (!port || !port->open || mode > 5) return FT_ERR_ARGUMENT;
+    if (!port || !port->open || mode >= FLASHTRAIN_SDR_MODES) return FT_ERR_ARGUMENT;
     put(port, FLASHTRAIN_REGISTER_NAND_MODE, mode);
+    return FT_OK;
+}
+
+enum ft_error ft_port_interface(struct ft_port* port, uint8_t mode, bool sdr) {
+    uint8_t fields[4] = {0};
+    if (!port || !port->open || mode >= FLASHTRAIN_SDR_MODES) return FT_ERR_ARGUMENT;
+    flashtrain_put(fields, FLASHTRAIN_NAND_INTERFACE_MODE, mode);
+    flashtrain_put(fields, FLASHTRAIN_NAND_INTERFACE_SDR, sdr);
+    put(port, FLASHTRAIN_REGISTER_NAND_INTERFACE, ft_get32(fields));
     return FT_OK;
 }
 

@@ -422,6 +422,54 @@ enum ft_error ft_port_ready(struct ft_port* port, bool* ready);
 /* Wait until R/B# is high: FT_ERR_TIMEOUT after as many polls. */
 enum ft_error ft_port_wait(struct ft_port* port, uint32_t polls);
 
+/* The data interface of the engines once the port is closed, and the timing mode that they set; for a device with
+ * `chips.sdr` in its configuration. Without `sdr` it is NV-DDR3.
+ */
+enum ft_error ft_port_interface(struct ft_port* port, uint8_t mode, bool sdr);
+
+/* Why a chip has not been brought up. */
+enum ft_chip_failure {
+    FT_CHIP_SOUND = 0,
+    FT_CHIP_BUSY,            /* R/B# stays low */
+    FT_CHIP_MISSING,         /* READ ID gives one level alone */
+    FT_CHIP_LINE_DEAD,       /* a data line alone spoils the signature */
+    FT_CHIP_WRONG,           /* no ONFI, or another geometry than the device has */
+    FT_CHIP_PAGE_DAMAGED,    /* neither a copy of the parameter page nor the majority has a right CRC */
+    FT_CHIP_FEATURE_REFUSED, /* a feature does not read back, or the chip does not answer in its timing mode */
+    FT_CHIP_NOT_DECLARED,    /* the options ask for what the parameter page does not declare */
+    FT_CHIP_NOT_CALIBRATED   /* ZQ calibration has failed */
+};
+
+/* What the configuration of the device says of its chips, in [chips]; no register shows it. */
+struct ft_chip_options {
+    uint8_t fastest;    /* no faster SDR timing mode is set */
+    uint8_t drive_ohms; /* 0: the drive strength stays */
+    bool zq_calibration;
+    bool sdr; /* the engines may have SDR */
+};
+
+/* The facts of a chip, as its parameter page states them; zeros before that. */
+struct ft_chip {
+    uint8_t failure;   /* enum ft_chip_failure */
+    uint8_t mode;      /* the SDR timing mode that was set */
+    uint8_t sdr_modes; /* a bit for each */
+    uint8_t luns, drive; /* the byte of drive strengths */
+    uint16_t planes, spare_bytes, optional_commands;
+    uint32_t page_bytes, pages, blocks; /* of a page, a block, a LUN */
+    char maker[13], model[21];
+};
+
+/* Bring all chips up by an open port, in the steps of flashtrain.host.bringup and with the same cycles: reset,
+ * identity, parameter page, comparison, drive strength and ZQ calibration by the options, and the fastest SDR mode
+ * that all sound chips have, which the engines have afterwards. Nothing is programmed and nothing erased.
+ *
+ * `chips`: one for each of the `count` chips of the device, those of channel 0 first. A chip with a failure is no
+ * error of the call. Each wait for a chip ends after the polls of ft_port_open: the first reset may take 10 ms. The
+ * spare bytes, which no register has, are for the caller to compare. Needs 1 kB of stack.
+ */
+enum ft_error ft_bring_up(struct ft_port* port, const struct ft_chip_options* options, struct ft_chip* chips,
+                          uint32_t count);
+
 /* ---- Optimizer steps on the dies ---- */
 
 /* The layout of a tile of this step. FT_ERR_ARGUMENT for an unknown code or format; for copies in FP16 of

@@ -17,6 +17,7 @@ from flashtrain.sim.bench.tensor_buffer import TensorBuffer
 from flashtrain.spec import NodeTable, Port, Status
 from flashtrain.spec.registers import ChannelCounter, Control, NandInterface, Register
 from flashtrain.spec.streams import Access, Persistency, Retention, Stream
+from tests.cdriver.ports import CPort, chips_of, recorded
 from tests.rtl.controller.bench_link import BenchLink
 from tests.rtl.controller.sdr_board import BOARDS
 
@@ -103,6 +104,20 @@ def chooses_interface(link: BenchLink) -> None:
     assert link.read_register(Register.NAND_INTERFACE) == before
 
 
+def brings_up(link: BenchLink) -> None:
+    """By both drivers, with the same writes: a part begins anew with each reset."""
+    port = CPort(link, node=NODE, pause_cycles=100)
+    by_c, by_python = recorded(link), recorded(link)
+    port.begin()
+    chips = chips_of(port)
+    port.close()
+    assert [(chip.mode, chip.failure) for chip in chips] == [(BOARD.mode, 0) for _ in PARTS]
+    by_python.clear()
+    reports = bring_up(link)
+    assert [(report.mode, report.error) for report in reports] == [(BOARD.mode, None) for _ in PARTS]
+    assert by_python and by_c == 2 * by_python
+
+
 def stores_and_reads(device: Device) -> None:
     """Pieces of all sizes, through both streams, from buffers and arrays, with a reset behind them."""
     for stream in (device.stream("durable", Port.CORE), device.stream("volatile", Port.HOST)):
@@ -166,8 +181,7 @@ async def stores_data(dut):
     def drive() -> None:
         if CONFIG.command_port:
             chooses_interface(bench.link)
-            reports = bring_up(bench.link)
-            assert [(report.mode, report.error) for report in reports] == [(BOARD.mode, None) for _ in PARTS]
+            brings_up(bench.link)
         device = Device(bench.link, NODE, 16, owns_link=False)
         device.format()
         bad = [socket.bad_blocks for sockets in BOARD.sockets for socket in sockets]

@@ -7,7 +7,9 @@ from itertools import chain
 from flashtrain.host.link import Link
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.chips import DRIVE_OHMS, Chips
-from flashtrain.spec.nand import DieCommand, DieStatus, Feature
+from flashtrain.spec.nand import FEATURE_PARAMETERS, DieCommand, DieStatus, Feature
+from flashtrain.spec.onfi import JEDEC_BYTES, IdAddress
+from flashtrain.spec.onfi import ParameterPage as PageFields
 from flashtrain.spec.registers import NandInterface, Register
 from flashtrain.spec.timing import ns
 
@@ -22,7 +24,7 @@ from .errors import (
     ParameterPageDamaged,
     WrongChip,
 )
-from .parameter_page import LEAST_COPIES, PAGE_BYTES, SIGNATURE, ParameterPage, is_whole
+from .parameter_page import PAGE_BYTES, SIGNATURE, ParameterPage, is_whole
 
 POWER_ON_US = 10_000
 """From the supply to R/B# high: 5 ms of most parts, of which firmware has spent some already."""
@@ -34,7 +36,6 @@ FEATURE_US = 10
 """tFEAT is 1 µs at most (ONFI 5.1, section 4.19)."""
 CALIBRATION_US = 10
 """tZQCL is 1 µs at most, and tZQCS is shorter (ONFI 4.0)."""
-_JEDEC_ADDRESS, _ONFI_ADDRESS = 0x00, 0x20
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _identify(chip: ChipPins, config: FmsConfig | None, report: ChipReport) -> I
     chip.wait_ready(FIRST_RESET_US, "its first reset")
     yield Step("reset", "ready")
 
-    identity, signature = read_id(chip, _JEDEC_ADDRESS, 5), read_id(chip, _ONFI_ADDRESS, 4)
+    identity, signature = read_id(chip, IdAddress.JEDEC, JEDEC_BYTES), read_id(chip, IdAddress.ONFI, 4)
     for level in (0xFF, 0x00):
         if set(identity + signature) == {level}:
             raise ChipMissing(f"{chip} does not answer: READ ID gives {level:02X}h alone")
@@ -209,7 +210,7 @@ def read_parameter_pages(chip: ChipPins) -> list[bytes]:
     chip.address(0x00)
     chip.wait_ready(PAGE_US, "its parameter page")
     copies: list[bytes] = []
-    while len(copies) < LEAST_COPIES and not (copies and is_whole(copies[-1])):
+    while len(copies) < PageFields.COPIES and not (copies and is_whole(copies[-1])):
         copies.append(chip.read(PAGE_BYTES))
     return copies
 
@@ -227,7 +228,7 @@ def get_feature(chip: ChipPins, address: int) -> bytes:
     chip.command(DieCommand.GET_FEATURES)
     chip.address(address)
     chip.wait_ready(FEATURE_US, f"feature {address:02X}h")
-    return chip.read(4)
+    return chip.read(FEATURE_PARAMETERS)
 
 
 def _set_kept(chip: ChipPins, feature: Feature, value: int, then: Callable[[], None] = lambda: None) -> None:
@@ -287,7 +288,7 @@ def _set_mode(port: CommandPort, report: ChipReport, mode: int) -> Step:
     """The chip first, then the port; the identity must come as before."""
     chip = port.chip(report.channel, report.die)
     _set_kept(chip, Feature.TIMING_MODE, mode, lambda: port.set_mode(mode))
-    signature = read_id(chip, _ONFI_ADDRESS, 4)
+    signature = read_id(chip, IdAddress.ONFI, 4)
     if signature != SIGNATURE:
         raise FeatureRefused(
             f"{chip} answers READ ID 20h with {signature.hex(' ').upper()} in timing mode {mode}"

@@ -4,28 +4,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-PAGE_BYTES = 256
-LEAST_COPIES = 3
-SIGNATURE = b"ONFI"
-_CRC_AT = 254
-_DRIVE_BITS = {18: 2, 25: 1, 35: 0, 50: 0}
-"""Bits of byte 151: the drive strengths beside those that each chip with feature 10h has."""
+from flashtrain.spec.chips import DRIVE_OHMS
+from flashtrain.spec.nvme import BitField
+from flashtrain.spec.onfi import DRIVE_BITS, ZQ_CALIBRATION
+from flashtrain.spec.onfi import ParameterPage as Fields
+from flashtrain.spec.sdr import SDR_MODES
+
+PAGE_BYTES = Fields.BYTES
+SIGNATURE = Fields.SIGNATURE.to_bytes(4, "little")
 
 
 def crc16(content: bytes) -> int:
-    """Of a page's first 254 bytes: polynomial 8005h, start 4F4Eh, the highest bit first (section 5.7.1)."""
-    crc = 0x4F4E
+    """Of the bytes of a copy before its CRC (ONFI 5.1, section 5.7.1)."""
+    crc = Fields.CRC_START
     for byte in content:
         crc ^= byte << 8
         for _ in range(8):
-            crc = (crc << 1 ^ 0x8005 if crc & 0x8000 else crc << 1) & 0xFFFF
+            crc = (crc << 1 ^ Fields.CRC_POLYNOMIAL if crc & 0x8000 else crc << 1) & 0xFFFF
     return crc
 
 
 def is_whole(copy: bytes) -> bool:
     """Whether a copy has the signature and a right CRC."""
-    crc = int.from_bytes(copy[_CRC_AT:PAGE_BYTES], "little")
-    return copy[:4] == SIGNATURE and crc16(copy[:_CRC_AT]) == crc
+    crc_at = Fields.crc.low // 8
+    crc = Fields.crc.get(int.from_bytes(copy, "little"))
+    return copy[:4] == SIGNATURE and crc16(copy[:crc_at]) == crc
 
 
 def majority(copies: Sequence[bytes]) -> bytes:
@@ -38,7 +41,7 @@ class ParameterPage:
     """The facts that a chip states of itself.
 
     `source` names the copy. `sdr_modes` are the SDR timing modes that the chip has, ascending, and
-    `drive_ohms` the drive strengths that feature 10h can set (byte 151).
+    `drive_ohms` the drive strengths that feature 10h can set.
     """
 
     source: str
@@ -61,8 +64,7 @@ class ParameterPage:
 
     @property
     def has_zq_calibration(self) -> bool:
-        """Bit 13 of the optional commands (ONFI 4.0)."""
-        return bool(self.optional_commands >> 13 & 1)
+        return bool(self.optional_commands >> ZQ_CALIBRATION & 1)
 
     @classmethod
     def find(cls, copies: Sequence[bytes]) -> Self | None:
@@ -75,30 +77,26 @@ class ParameterPage:
 
     @classmethod
     def parse(cls, page: bytes, source: str) -> Self:
-        def number(offset: int, size: int) -> int:
-            return int.from_bytes(page[offset : offset + size], "little")
+        fields = int.from_bytes(page, "little")
 
-        modes = number(129, 2)
+        def text(field: BitField) -> str:
+            return _text(field.get(fields).to_bytes(field.width // 8, "little"))
+
+        modes, drive = Fields.sdr_modes.get(fields), Fields.drive.get(fields)
+        numbers = (
+            "page_bytes", "spare_bytes", "pages", "blocks", "luns", "bits_per_cell", "program_us", "erase_us",
+            "sense_us", "optional_commands", "features",
+        )  # fmt: skip
         return cls(
             source=source,
-            maker=_text(page[32:44]),
-            model=_text(page[44:64]),
-            page_bytes=number(80, 4),
-            spare_bytes=number(84, 2),
-            pages=number(92, 4),
-            blocks=number(96, 4),
-            luns=page[100],
-            planes=1 << (page[113] & 0x0F),
-            bits_per_cell=page[102],
-            sdr_modes=tuple(mode for mode in range(6) if modes >> mode & 1),
+            maker=text(Fields.maker),
+            model=text(Fields.model),
+            planes=1 << Fields.plane_address_bits.get(fields),
+            sdr_modes=tuple(mode for mode in range(len(SDR_MODES)) if modes >> mode & 1),
             drive_ohms=tuple(
-                ohms for ohms, bit in _DRIVE_BITS.items() if page[151] >> bit & 1 and page[151] & 1
+                ohms for ohms, bits in zip(DRIVE_OHMS, DRIVE_BITS, strict=True) if drive & bits == bits
             ),
-            program_us=number(133, 2),
-            erase_us=number(135, 2),
-            sense_us=number(137, 2),
-            optional_commands=number(8, 2),
-            features=number(6, 2),
+            **{name: getattr(Fields, name).get(fields) for name in numbers},
         )
 
 
