@@ -11,7 +11,7 @@ from flashtrain.sim.link.library import build_library
 from flashtrain.spec import Chips, ConfigError, config_text, load_config
 from flashtrain.spec.nand import SEQUENCES, BusOp, sequences
 from flashtrain.spec.presets import PRESETS, TINY
-from flashtrain.spec.sdr import with_sdr_waits
+from flashtrain.spec.sdr import most_pad_ns, with_sdr_waits
 from flashtrain.spec.timing import ns
 
 SDR_TINY = replace(
@@ -58,6 +58,8 @@ def test_the_bound_is_that_of_the_interface():
         ({"sdr_mode": 6}, r"chips\.sdr_mode is 6; expected an integer from 0 to 5"),
         ({"cache_read": False}, r"chips\.random_cache_read is True; expected false without"),
         ({"sca": True, "sdr": True}, r"chips\.sca is True; expected false without chips\.ddr, or with"),
+        ({"luns": 2}, r"chips\.luns is 2; expected 1: no engine asks one of several LUNs"),
+        ({"luns": 9}, r"chips\.luns is 9; expected an integer from 1 to 8"),
         ({"update": 1}, r"chips\.update is 1; expected true or false"),
         ({"drive_ohms": 37}, r"chips\.drive_ohms is 37; expected 0 or one of 18, 25, 35, 50"),
     ],
@@ -107,6 +109,15 @@ def test_a_gap_takes_the_selection_of_a_die_or_the_turn_of_the_bus():
     """30 ns of a packet and 30 to the first byte, at 600 MHz; or tCHZ."""
     assert TINY.timing.burst_gap == 36
     assert replace(TINY.timing, tchz=ns(100)).burst_gap == 60
+
+
+def test_pads_that_take_too_long_are_refused():
+    """At 600 MHz in mode 5: RE_n may fall again, with the byte there for 5 ns more, from 16 ns on."""
+    most = most_pad_ns(5, 600)
+    assert replace(SDR_TINY, pad_ns=most).channel_bytes_per_second == SDR_TINY.channel_bytes_per_second
+    message = rf"config\.pad_ns is {most + 1}; expected at most {most} ns in SDR mode 5 at 600 MHz"
+    with pytest.raises(ConfigError, match=message):
+        replace(SDR_TINY, pad_ns=most + 1)
 
 
 def test_retries_need_nv_ddr3():

@@ -104,6 +104,7 @@ for _config in CONFIGS.values():
     _config |= dict(
         fp8_state=False, command_port=False,
         port_delay=4,
+        pad_ns=0,
         engine_modes={},
         port_modes=[  # at 600 MHz: WE_n low and high, RE_n low and high, between kinds
             (30, 30, 30, 30, 300), (15, 12, 24, 9, 300), (11, 10, 21, 9, 300), (9, 9, 18, 6, 300),

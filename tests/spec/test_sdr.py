@@ -6,7 +6,7 @@ import pytest
 
 from flashtrain.spec import ConfigError
 from flashtrain.spec.presets import TINY
-from flashtrain.spec.sdr import SDR_MODES, sdr_cycles, sdr_strobes
+from flashtrain.spec.sdr import SDR_MODES, most_pad_ns, sdr_cycles, sdr_strobes
 from tests.chip.sdr_times import LONGEST, MODES
 
 CLOCKS_MHZ = (1, 24, 50, 83, 100, 166, 333, 600, 2000)
@@ -51,14 +51,18 @@ def test_an_impossible_delay_is_refused():
         replace(TINY, command_port=1)
 
 
+@pytest.mark.parametrize("pad_ns", [0, 1, 9, 40, 200])
 @pytest.mark.parametrize("clock_mhz", CLOCKS_MHZ)
 @pytest.mark.parametrize("mode", range(6))
-def test_an_engine_takes_a_byte_while_it_is_there(mode, clock_mhz):
-    """Behind tREA, and before the first end of it: tRHOH from the rise of RE_n, tRLOH from the next fall."""
+def test_an_engine_takes_a_byte_while_it_is_there(mode, clock_mhz, pad_ns):
+    """Behind tREA, and before the first end of it: tRHOH from the rise of RE_n, tRLOH from the next fall.
+
+    It comes as late as pads may make it, and ends as early as without any.
+    """
     least, longest = MODES[mode], LONGEST[mode]
-    strobes, ns = sdr_strobes(mode, clock_mhz, 0), 1000 / clock_mhz
+    strobes, ns = sdr_strobes(mode, clock_mhz, 0, pad_ns), 1000 / clock_mhz
     taken = strobes.sample * ns
-    assert taken > longest["tREA"] + 1e-6
+    assert taken > longest["tREA"] + pad_ns + 1e-6
     assert taken < strobes.read_low * ns + least["tRHOH"] - 1e-6
     assert taken < strobes.read * ns + least["tRLOH"] - 1e-6
     assert strobes.read_low * ns >= least["tRP"] - 1e-6
@@ -69,8 +73,11 @@ def test_an_engine_takes_a_byte_while_it_is_there(mode, clock_mhz):
     assert (strobes.write - strobes.write_low) * ns >= held - 1e-6
     assert strobes.write * ns >= least["tWC"] - 1e-6
     assert (strobes.setup + strobes.write_low) * ns >= least["tCS"] - 1e-6
-    assert strobes.setup * ns + taken > longest["tCEA"] + 1e-6
-    assert sdr_strobes(mode, clock_mhz, 7) == strobes._replace(sample=strobes.sample + 7)
+    assert strobes.setup * ns + taken > longest["tCEA"] + pad_ns + 1e-6
+    port = sdr_cycles(mode, clock_mhz, 3, pad_ns)
+    assert (port.read_low - 3 - 2) * ns >= longest["tREA"] + pad_ns - 1e-6
+    assert (pad_ns <= most_pad_ns(mode, clock_mhz)) == (strobes.read == sdr_strobes(mode, clock_mhz, 0).read)
+    assert sdr_strobes(mode, clock_mhz, 7, pad_ns) == strobes._replace(sample=strobes.sample + 7)
 
 
 def test_the_fastest_modes_need_edo_and_few_cycles():

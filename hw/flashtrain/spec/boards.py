@@ -77,6 +77,8 @@ ULX3S = Board(
         max_blocks=64,
         command_port=True,
         port_delay=2,
+        # Pads at 3.3 V and 10 cm of wire, there and back: an assumption.
+        pad_ns=15,
         chips=replace(MANDATORY, sdr_mode=4),
     ),
     buffer_bytes=128 << 10,

@@ -46,6 +46,7 @@ class Chips:
     sdr: bool = switch("data interface SDR, the asynchronous one, in which chips are after power-on", False)
     sca: bool = switch("SCA: commands, addresses and status on a bus of their own, beside the data", False)
     sdr_mode: int = integer(0, 5, "", "SDR timing mode that an engine sets after a reset of a chip", 0)
+    luns: int = integer(1, 8, "", "LUNs behind a chip enable; only 1 is possible", 1)
     cache_program: bool = switch("15h", True)
     cache_read: bool = switch("31h and 3Fh", True)
     random_cache_read: bool = switch("00h to 31h", True)
@@ -61,6 +62,8 @@ class Chips:
 
     def __post_init__(self) -> None:
         check_limits("chips", self)
+        require(self.luns == 1, "chips.luns", self.luns,
+                "1: no engine asks one of several LUNs for its status (78h)")  # fmt: skip
         require(self.ddr or self.sdr, "chips.sdr", self.sdr, "true without chips.ddr")
         require(self.drive_ohms in (0, *DRIVE_OHMS), "chips.drive_ohms", self.drive_ohms,
                 f"0 or one of {', '.join(map(str, DRIVE_OHMS))}")  # fmt: skip

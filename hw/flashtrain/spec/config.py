@@ -10,7 +10,7 @@ from .ecc import LANE_BYTES, PageCode
 from .errors import require, require_range
 from .geometry import Geometry, bits_for
 from .limits import check_limits, integer, switch
-from .sdr import ENGINE_TIMES, SDR_MODES, SdrCycles, SdrStrobes, sdr_cycles, sdr_strobes
+from .sdr import ENGINE_TIMES, SDR_MODES, SdrCycles, SdrStrobes, most_pad_ns, sdr_cycles, sdr_strobes
 from .state_format import StateFormat, StateFormats
 from .streams import Codec
 from .timing import NandTiming
@@ -61,6 +61,9 @@ class FmsConfig:
     command_port: bool = switch("firmware may send cycles of its own to chips, in SDR timing", False)
     port_delay: int = integer(
         0, 64, "cycles", "from the pins of the command port to the chips and back, in the PHY and on wires", 4
+    )
+    pad_ns: int = integer(
+        0, 200, "ns", "from RE_n to the byte in pads and on wires, beyond port_delay, at most", 0
     )
     chips: Chips = Chips()
 
@@ -115,6 +118,9 @@ class FmsConfig:
                 least = getattr(SDR_MODES[0], name)
                 require(getattr(t, name).ns >= least, f"timing.{name}", getattr(t, name),
                         f"at least {least} ns with chips.sdr, the time of SDR mode 0")  # fmt: skip
+            most = most_pad_ns(chips.sdr_mode, t.clock_mhz)
+            require(self.pad_ns <= most, "config.pad_ns", self.pad_ns,
+                    f"at most {most} ns in SDR mode {chips.sdr_mode} at {t.clock_mhz} MHz")  # fmt: skip
             require(self.read_levels == 0, "config.read_levels", self.read_levels, "0 with chips.sdr")
             require(self.command_port or not chips.ddr, "config.command_port", self.command_port,
                     "true with chips.ddr and chips.sdr: firmware chooses the interface")  # fmt: skip
@@ -149,7 +155,7 @@ class FmsConfig:
     def port_modes(self) -> list[SdrCycles]:
         """The timing modes of the command port, in clock cycles."""
         clock = self.timing.clock_mhz
-        return [sdr_cycles(mode, clock, self.port_delay) for mode in range(len(SDR_MODES))]
+        return [sdr_cycles(mode, clock, self.port_delay, self.pad_ns) for mode in range(len(SDR_MODES))]
 
     @property
     def engine_modes(self) -> dict[int, SdrStrobes]:
@@ -157,7 +163,8 @@ class FmsConfig:
         if not self.chips.sdr:
             return {}
         modes = range(len(SDR_MODES)) if self.command_port else sorted({0, self.chips.sdr_mode})
-        return {mode: sdr_strobes(mode, self.timing.clock_mhz, self.port_delay) for mode in modes}
+        where = self.timing.clock_mhz, self.port_delay, self.pad_ns
+        return {mode: sdr_strobes(mode, *where) for mode in modes}
 
     # The tensor-buffer side.
     @property

@@ -123,10 +123,11 @@ class SdrCycles(NamedTuple):
     turn: int
 
 
-def sdr_cycles(mode: int, clock_mhz: int, delay: int) -> SdrCycles:
+def sdr_cycles(mode: int, clock_mhz: int, delay: int, pad_ns: int = 0) -> SdrCycles:
     """The cycles of an SDR timing mode.
 
-    delay: cycles from the pins of the controller to the chip and back.
+    - delay: cycles from the pins of the controller to the chip and back
+    - pad_ns: of pads and wires beyond them, from RE_n to the byte
     """
     t = SDR_MODES[mode]
 
@@ -134,7 +135,7 @@ def sdr_cycles(mode: int, clock_mhz: int, delay: int) -> SdrCycles:
         return max(1, -(-max(times) * clock_mhz // 1000))
 
     write_low = cycles(t.twp, t.tds, t.tcls, t.tals)
-    read_low = max(cycles(t.trp), cycles(t.trea) + delay + PIN_REGISTERS)
+    read_low = max(cycles(t.trp), cycles(t.trea + pad_ns) + delay + PIN_REGISTERS)
     return SdrCycles(
         write_low=write_low,
         write_high=max(cycles(t.twh, t.tdh, t.tclh, t.talh), cycles(t.twc) - write_low),
@@ -160,8 +161,11 @@ class SdrStrobes(NamedTuple):
     setup: int  # from a chip enable to the first cycle
 
 
-def sdr_strobes(mode: int, clock_mhz: int, delay: int) -> SdrStrobes:
-    """The strobes of an SDR timing mode; `delay` as in `sdr_cycles`."""
+def sdr_strobes(mode: int, clock_mhz: int, delay: int, pad_ns: int = 0) -> SdrStrobes:
+    """The strobes of an SDR timing mode; `delay` and `pad_ns` as in `sdr_cycles`.
+
+    A byte comes as late as `pad_ns` allows, and ends as early as if there were no pads.
+    """
     t = SDR_MODES[mode]
 
     def cycles(time: int) -> int:
@@ -171,7 +175,7 @@ def sdr_strobes(mode: int, clock_mhz: int, delay: int) -> SdrStrobes:
         """The first edge of the clock behind this time, and not at it: a register needs some setup."""
         return time * clock_mhz // 1000 + 1
 
-    access = beyond(t.trea)
+    access = beyond(t.trea + pad_ns)
     write_low = max(map(cycles, (t.twp, t.tds, t.tcls, t.tals)))
     # The byte is still there when it is taken: before its end behind the rise of RE_n, and the next fall.
     read_low, read = (
@@ -184,5 +188,14 @@ def sdr_strobes(mode: int, clock_mhz: int, delay: int) -> SdrStrobes:
         read_low=read_low,
         read=max(cycles(t.trc), read, read_low + cycles(t.treh)),
         sample=access + delay,
-        setup=max(1, cycles(t.tcs) - write_low, beyond(t.tcea) - access),
+        setup=max(1, cycles(t.tcs) - write_low, beyond(t.tcea + pad_ns) - access),
     )
+
+
+def most_pad_ns(mode: int, clock_mhz: int) -> int:
+    """The longest time of pads and wires with which a byte takes no more cycles than without them."""
+    reads = sdr_strobes(mode, clock_mhz, 0).read
+    pad_ns = 0
+    while sdr_strobes(mode, clock_mhz, 0, pad_ns + 1).read == reads:
+        pad_ns += 1
+    return pad_ns

@@ -11,6 +11,7 @@ from cocotbext.axi import AxiBus, AxiMaster, AxiResp
 
 from flashtrain.host import RegisterError
 from flashtrain.host.serial.frames import Answer, Deframer, Request, framed
+from flashtrain.rtl.board.chip_pins import RESET_CYCLES
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import PERIOD_NS, start
 from flashtrain.spec import preset
@@ -248,7 +249,7 @@ def some_request(sequence: int) -> Request:
 @cocotb.test()
 async def answers_as_the_model_does(dut):
     bench = Bench(dut)
-    await start(dut, within=8_000_000, irq=0)
+    await start(dut, within=8_000_000, irq=0, locked=1)
     sequence = random.randrange(256)
     for _ in range(REQUESTS):
         request = some_request(sequence)
@@ -267,7 +268,7 @@ async def answers_as_the_model_does(dut):
 async def a_damaged_frame_is_not_performed(dut):
     """Frames that are cut, changed or interrupted have no answer, and the next whole one has."""
     bench = Bench(dut)
-    await start(dut, within=8_000_000, irq=0)
+    await start(dut, within=8_000_000, irq=0, locked=1)
     await bench.ask(Request(Operation.STORE, 0, 2, 64, bytes(range(16))))
     for number in range(REQUESTS // 3):
         frame = bytearray(Request(Operation.FILL, number, 8, 64, random.randbytes(8)).frame())
@@ -300,7 +301,7 @@ async def a_damaged_frame_is_not_performed(dut):
 async def bytes_behind_a_request_are_dropped(dut):
     """A second request, without a pause, is lost or answered whole: never taken in part."""
     bench = Bench(dut)
-    await start(dut, within=8_000_000, irq=0)
+    await start(dut, within=8_000_000, irq=0, locked=1)
     for number in range(REQUESTS // 4):
         first = Request(Operation.LOAD, 2 * number % 256, random.choice((1, 4)), 0)
         second = Request(Operation.WRITE, (2 * number + 1) % 256, 0, 4, random.randbytes(4))
@@ -319,7 +320,7 @@ async def bytes_behind_a_request_are_dropped(dut):
 @cocotb.test()
 async def bursts_beyond_the_memory_are_refused(dut):
     bench = Bench(dut)
-    await start(dut, within=400_000, irq=0)
+    await start(dut, within=400_000, irq=0, locked=1)
     for master in bench.axi.values():
         assert (await master.write(BUFFER_BYTES, bytes(16))).resp == AxiResp.SLVERR
         assert (await master.read(BUFFER_BYTES, 16)).resp == AxiResp.SLVERR
@@ -327,10 +328,37 @@ async def bursts_beyond_the_memory_are_refused(dut):
 
 
 @cocotb.test()
+async def chips_are_protected_without_a_clock(dut):
+    """From power-on, and from each loss of the clock, to the end of the reset and a cycle more."""
+    await start(dut, within=400_000, irq=0, line_in=1, locked=0)
+    for _ in range(6):
+        for _ in range(random.randrange(30, 60)):
+            await RisingEdge(dut.clk)
+        assert (dut.reset.value, dut.wp_n.value) == (1, 0)
+        dut.locked.value = 1
+        levels = []
+        for _ in range(RESET_CYCLES + 8):
+            await RisingEdge(dut.clk)
+            levels.append((int(dut.reset.value), int(dut.wp_n.value)))
+        in_reset = levels.count((1, 0))
+        assert in_reset >= RESET_CYCLES
+        assert levels == [(1, 0)] * in_reset + [(0, 0)] + [(0, 1)] * (len(levels) - in_reset - 1)
+        # As short as the synchroniser sees it.
+        dut.locked.value = 0
+        for _ in range(random.choice((1, 2, 20))):
+            await RisingEdge(dut.clk)
+        dut.locked.value = 1
+        for _ in range(4):
+            await RisingEdge(dut.clk)
+        assert (dut.reset.value, dut.wp_n.value) == (1, 0)
+        dut.locked.value = 0
+
+
+@cocotb.test()
 async def takes_the_documented_cycles(dut):
     """From the middle of a request's last stop bit to the first start bit of its answer."""
     bench = Bench(dut, at_once=True)
-    await start(dut, within=400_000, irq=0)
+    await start(dut, within=400_000, irq=0, locked=1)
     wrong = 0
     access = {
         Request(Operation.LOAD, 1, 1, 0): 4,

@@ -13,6 +13,37 @@ from .board import BoardCore
 RESET_CYCLES = 16
 """From the lock of the clock to the end of the reset."""
 
+
+class StartUp(wiring.Component):
+    """The reset of a board, and the protection of its chips: from power-on, and whenever the clock is lost.
+
+    Latency: `RESET_CYCLES` and 3 from `locked` to the end of the reset, 4 from its loss to the reset. WP# is
+    low a cycle longer than the reset.
+
+    Members
+    -------
+    locked : In(1)     the clock is stable; not synchronised
+    reset : Out(1)     a register
+    wp_n : Out(1)      WP# of all chips; a register
+    """
+
+    locked: In(1)
+    reset: Out(1, init=1)  # pyright: ignore[reportCallIssue]
+    wp_n: Out(1)
+
+    def elaborate(self, platform):
+        m = Module()
+        locked, count = Signal(), Signal(range(RESET_CYCLES))
+        m.submodules.locked = FFSynchronizer(self.locked, locked)
+        with m.If(~locked):
+            m.d.sync += count.eq(0)
+        with m.Elif(~count.all()):
+            m.d.sync += count.eq(count + 1)
+        # A chip is protected until the supply and the clock are stable.
+        m.d.sync += [self.reset.eq(~count.all()), self.wp_n.eq(count.all() & ~self.reset)]
+        return m
+
+
 _OUTPUTS = ("cle", "ale", "we_n", "re_n")
 
 
@@ -50,15 +81,13 @@ class BoardPins(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        locked, count = Signal(), Signal(range(RESET_CYCLES))
-        reset = Signal(init=1)
-        m.submodules.locked = FFSynchronizer(self.locked, locked)
-        with m.If(locked & ~count.all()):
-            m.d.sync += count.eq(count + 1)
-        m.d.sync += reset.eq(~count.all())
+        m.submodules.start_up = start_up = StartUp()
+        reset = start_up.reset
         m.submodules.core = core = SharedModule(BoardCore(self.board), "flashtrain_board", reset=reset)
         (nand,) = core.nand
         m.d.comb += [
+            start_up.locked.eq(self.locked),
+            self.wp_n.eq(start_up.wp_n),
             core.line_in.eq(self.line_in),
             self.line_out.eq(core.line_out),
             nand.dq_i.eq(self._registered(m, self.dq_i)),
@@ -68,8 +97,6 @@ class BoardPins(wiring.Component):
             self.leds.eq(Cat(~reset, core.irq, ~nand.ce_n.all())),
             self.ce_n.eq(nand.ce_n),
             *(getattr(self, name).eq(getattr(nand, name)) for name in _OUTPUTS),
-            # The chip is protected until the supply and the clock are stable.
-            self.wp_n.eq(~reset),
             self.dq_o.eq(nand.dq_o),
             self.dq_t.eq((~nand.dq_oe).replicate(8)),
         ]
