@@ -10,6 +10,7 @@ from tests.mutation.catalogue.keys import KEYS
 from tests.mutation.catalogue.moving import MOVING
 from tests.mutation.catalogue.pipelines import PIPELINES
 from tests.mutation.catalogue.port import COMMAND_PORT
+from tests.mutation.catalogue.sdr import SDR
 from tests.mutation.catalogue.spares import SPARES
 from tests.mutation.catalogue.state_formats import STATE_FORMATS
 from tests.mutation.catalogue.talking import TALKING
@@ -24,6 +25,7 @@ FAULTS = (
     *SPARES,
     *TALKING,
     *COMMAND_PORT,
+    *SDR,
     *BOARD,
     *MOVING,
     *DIES,

@@ -1,8 +1,9 @@
-"""The serial bridge and the buffer memory of a board."""
+"""A board: its serial bridge, its buffer memory, and the pads of its chip."""
 
 from tests.mutation.fault import Fault
 
 BRIDGE = "rtl/board/test_bridge.py::test_bridge"
+CHIP = "sim/board/test_simulation.py::test_an_independent_part"
 
 BOARD = (
     Fault(
@@ -36,5 +37,85 @@ BOARD = (
         "set_bit.data.eq(1),",
         "CHANGES names the same grains again",
         BRIDGE,
+    ),
+    Fault(
+        "stop-bit-ignored",
+        "board/uart.py",
+        "self.output.valid.eq(level)",
+        "self.output.valid.eq(1)",
+        "a byte counts that is cut",
+        BRIDGE,
+    ),
+    Fault(
+        "stop-bit-not-sent",
+        "board/uart.py",
+        "bits.eq(BITS),",
+        "bits.eq(BITS - 1),",
+        "the next byte begins in the stop bit",
+        BRIDGE,
+    ),
+    Fault(
+        "bits-sampled-at-their-ends",
+        "board/uart.py",
+        "left.eq(self.divisor // 2 - 1)",
+        "left.eq(self.divisor - 1)",
+        "a bit is sampled where the next one begins",
+        BRIDGE,
+    ),
+    Fault(
+        "refusal-answered-as-done",
+        "board/bridge.py",
+        "Mux(response[1], Status.REFUSED, Status.DONE)",
+        "Mux(response[1], Status.DONE, Status.DONE)",
+        "the host does not see that a register has refused its write",
+        BRIDGE,
+    ),
+    Fault(
+        "access-beyond-the-buffer",
+        "board/bridge.py",
+        "(end <= self.buffer_bytes)",
+        "(request.address <= self.buffer_bytes)",
+        "a store that begins in the buffer may end behind it",
+        BRIDGE,
+    ),
+    Fault(
+        "interrupt-not-reported",
+        "board/bridge.py",
+        "header.flags.eq(Cat(self.irq, self.changed))",
+        "header.flags.eq(Cat(Const(0, 1), self.changed))",
+        "an answer does not have the interrupt",
+        BRIDGE,
+    ),
+    Fault(
+        "chip-unprotected-in-reset",
+        "board/chip_pins.py",
+        "self.wp_n.eq(count.all() & ~self.reset)",
+        "self.wp_n.eq(1)",
+        "WP# is high before the clock is stable",
+        BRIDGE,
+    ),
+    Fault(
+        "clock-lost-unnoticed",
+        "board/chip_pins.py",
+        "with m.If(~locked):",
+        "with m.If(~locked & self.reset):",
+        "a board whose clock fails goes on",
+        BRIDGE,
+    ),
+    Fault(
+        "pads-drive-against-the-chip",
+        "board/chip_pins.py",
+        "self.dq_t.eq((~nand.dq_oe).replicate(8))",
+        "self.dq_t.eq(nand.dq_oe.replicate(8))",
+        "the pads of the data float when they are to drive",
+        CHIP,
+    ),
+    Fault(
+        "pads-without-their-register",
+        "board/chip_pins.py",
+        "nand.dq_i.eq(self._registered(m, self.dq_i))",
+        "nand.dq_i.eq(self.dq_i)",
+        "a byte is taken a clock after it",
+        CHIP,
     ),
 )

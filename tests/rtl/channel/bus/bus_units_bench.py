@@ -8,11 +8,14 @@ from cocotb.triggers import RisingEdge
 from flashtrain.rtl.channel.bus.bus_cycles import NextPhase, Step
 from flashtrain.sim.bench.streams import start
 from flashtrain.spec.nand import BusOp
-from tests.rtl.channel.bus.bus_units import DIES, GRANT_CYCLES, SENT_CYCLES, TIMING, bus_units
+from tests.chip.sdr_times import LONGEST, MODES
+from tests.rtl.channel.bus.bus_units import DIES, GRANT_CYCLES, SDR, SENT_CYCLES, TIMING, bus_units
 from tests.rtl.channel.bus.pin_monitor import FEATURE, OPERATIONS, TAKES_DATA
 from tests.rtl.side_by_side import Unit
 
 CYCLES = 2_000
+STROBES = 60
+"""In each mode, in each direction."""
 IDLE_INPUTS = bus_units().idle_inputs()
 
 
@@ -87,3 +90,66 @@ async def sequence(dut, unit: Unit, op: BusOp, row: int, step: Step, expected: l
         assert (phase is NextPhase.CYCLE) == (number < len(expected) - 1), (op.name, step.name)
         step = Step(unit["next_step"])
     return phase
+
+
+class Strobes:
+    """The strobe in one direction, and the clocks in which it falls, rises, and has a byte taken."""
+
+    def __init__(self, dut, unit: Unit, reads: int):
+        self._dut, self._unit, self._reads = dut, unit, reads
+        self.clock, self._was_low = 0, 0
+        self.falls: list[int] = []
+        self.rises: list[int] = []
+        self.taken: list[int] = []
+
+    async def tick(self, run: int) -> bool:
+        """One clock; whether a cycle has ended in it."""
+        unit = self._unit
+        unit.drive(run=run)
+        await RisingEdge(self._dut.clk)
+        self.clock += 1
+        low = unit["low"]
+        if low != self._was_low:
+            (self.falls if low else self.rises).append(self.clock)
+        self._was_low = low
+        if self._reads:
+            assert unit["pending"] == (len(self.taken) < len(self.falls))
+        if unit["capture"]:
+            self.taken.append(self.clock)
+        return bool(unit["ended"])
+
+
+@cocotb.test()
+async def strobes_keep_the_times_of_the_standard(dut):
+    """Each byte of the chip is taken while it is there. Cycles follow each other at once, or later."""
+    unit = await started(dut, "strobe")
+    period = 1000 / SDR.timing.clock_mhz
+    for mode, reads in [(mode, reads) for mode in range(6) for reads in (0, 1)]:
+        least, longest = MODES[mode], LONGEST[mode]
+        unit.drive(mode=mode, reads=reads, run=0)
+        for _ in range(2):
+            await RisingEdge(dut.clk)
+        strobes, ends = Strobes(dut, unit, reads), []
+        for _ in range(STROBES):
+            for _ in range(random.choice((0, 0, 0, 1, 5))):
+                await strobes.tick(0)
+            while not await strobes.tick(1):
+                pass
+            ends.append(strobes.clock)
+        for _ in range(20):
+            await strobes.tick(0)
+        falls, rises, taken = strobes.falls, strobes.rises, strobes.taken
+        assert len(falls) == len(rises) == STROBES and len(taken) == reads * STROBES, (mode, reads)
+        lows = ("tRP",) if reads else ("tWP", "tDS", "tCLS", "tALS")
+        highs = ("tREH",) if reads else ("tWH", "tDH", "tCLH", "tALH", "tCH")
+        for fall, rise, end in zip(falls, rises, ends, strict=True):
+            assert (rise - fall) * period >= max(least[name] for name in lows), (mode, reads)
+            assert (end + 1 - rise) * period >= max(least[name] for name in highs), (mode, reads)
+            assert (end + 1 - fall) * period >= least["tRC" if reads else "tWC"], (mode, reads)
+        if reads:
+            later = [*falls[1:], falls[-1] + 1000]
+            for fall, rise, following, moment in zip(falls, rises, later, taken, strict=True):
+                at_chip = (moment - SDR.port_delay) * period
+                assert at_chip > fall * period + longest["tREA"], mode
+                ends_at = min(rise * period + least["tRHOH"], following * period + least["tRLOH"])
+                assert at_chip < ends_at, mode
