@@ -71,7 +71,7 @@ class ParameterPage:
         """Of the first whole copy, or of the majority of three; None if neither is whole."""
         for number, copy in enumerate(copies):
             if is_whole(copy):
-                return cls.parse(copy, f"copy {number + 1} of {LEAST_COPIES}")
+                return cls.parse(copy, f"copy {number + 1} of {Fields.COPIES}")
         most = majority(copies)
         return cls.parse(most, "the majority of three copies") if is_whole(most) else None
 
