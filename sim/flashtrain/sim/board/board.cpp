@@ -17,7 +17,7 @@ namespace flashtrain {
 namespace {
 
 constexpr int kBits = 10;                   // of a byte on the line
-constexpr uint64_t kCyclesAlone = 5'000;  // after the last bit on the line
+constexpr uint64_t kCyclesAlone = 1'000;  // after the last bit on the line: an access is over long before
 constexpr uint64_t kCyclesBetweenLooks = 64;
 constexpr int kMillisecondsToWait = 20;
 constexpr int kCyclesOff = 20;
