@@ -7,10 +7,13 @@ from flashtrain.sim.synthesis.synthesis import Area
 
 from .area_tools import replace_tools
 
-LUTS = {"pcie_registers": 10, "pcie_queues": 20, "pcie_walker": 30, "pcie_port": 40}
+LUTS = {
+    "pcie_function": 2_496, "pcie_registers": 10, "pcie_queues": 20, "pcie_mailbox": 15, "pcie_buffer": 25,
+    "pcie_walker": 30, "pcie_port": 40,
+}  # fmt: skip
 
 
-def test_every_unit_is_measured(capsys, monkeypatch):
+def test_the_function_and_its_units_are_measured(capsys, monkeypatch):
     replace_tools(
         monkeypatch,
         lambda component, name, target: Area(lut=LUTS[name], memory_lut=4),
@@ -22,7 +25,7 @@ def test_every_unit_is_measured(capsys, monkeypatch):
         key: count + 4 for key, count in LUTS.items()
     }
     assert main(["area", "pcie", "--no-clock"]) == 0
-    assert "all of them: 116 LUT6" in capsys.readouterr().out
+    assert "the whole function has 2,500 LUT6, 5% of" in capsys.readouterr().out
 
 
 def test_a_path_that_is_too_deep(capsys, monkeypatch):

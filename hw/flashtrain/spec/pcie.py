@@ -106,6 +106,90 @@ class Vector:
     masked = BitField(96, 1)
 
 
+class Mailbox(IntEnum):
+    """Registers of the firmware that answers admin commands, by their offset.
+
+    A write of TAKE puts the next command to ENTRY, if there is one. A write of ANSWER, CHANGE or BURST begins
+    that work with the registers before it. Firmware begins no work while `MailboxState.BUSY`.
+    """
+
+    ENTRY = 0x00
+    """64 bytes: the command that was taken."""
+    TAKE = 0x40
+    STATE = 0x44
+    CONTROL = 0x48
+    ADDRESS = 0x50
+    """8 bytes: of a new queue, or of a burst."""
+    RESULT = 0x58
+    """8 bytes: of an answer."""
+    ANSWER = 0x60
+    SIZE = 0x64
+    """Of a new queue: entries - 1."""
+    CHANGE = 0x68
+    BURST = 0x6C
+    OPEN = 0x70
+    """Written: an I/O submission queue. Read: its commands that are not answered."""
+    BUFFER = 0x80
+    """128 bytes: of a burst."""
+
+
+class MailboxState(IntFlag):
+    """Bits of STATE."""
+
+    ENABLED = 1
+    SHUT_DOWN = 2
+    WAITING = 4
+    """A command may be taken."""
+    TAKEN = 8
+    """The last write of TAKE has found a command."""
+    BUSY = 16
+    FAILED = 32
+    """The host's memory has refused the last burst, or no command was open."""
+    WRONG_QUEUE, WRONG_VALUE = 64, 128
+    """A doorbell had no queue, or no possible value."""
+    STOPPED = 256
+    """The controller was disabled: all I/O queues are gone, and open commands are to be answered."""
+
+
+MAILBOX_PAGE_EXPONENT = BitField(12, 3)
+"""CC.MPS in STATE."""
+
+
+class MailboxControl(IntFlag):
+    """Bits of CONTROL: each 1 that is written acts once."""
+
+    ENDED = 1
+    """The end of which SHUT_DOWN tells is recorded."""
+    FAIL = 2
+    """CSTS.CFS."""
+    FORGET = MailboxState.WRONG_QUEUE | MailboxState.WRONG_VALUE | MailboxState.STOPPED
+    """Each of these bits makes the same one of STATE 0 again."""
+
+
+class MailboxAnswer:
+    """Fields of ANSWER."""
+
+    cid = BitField(0, 16)
+    status = BitField(16, 11)
+    do_not_retry = BitField(31, 1)
+
+
+class MailboxChange:
+    """Fields of CHANGE. `kind`: that of the RTL's `ChangeKind`."""
+
+    kind = BitField(0, 2)
+    interrupts = BitField(2, 1)
+    queue = BitField(8, 7)
+    partner = BitField(16, 7)
+
+
+class MailboxBurst:
+    """Fields of BURST: beats of 8 bytes, less one; whether they go to the host's memory."""
+
+    beats = BitField(0, 4)
+    write = BitField(8, 1)
+
+
 def capabilities(entries: int, page_exponents: int) -> int:
     """CAP of a controller with queues of up to `entries`, and pages of up to 2**`page_exponents` x 4 KiB."""
     fields = Capabilities

@@ -2,19 +2,17 @@
 
 import random
 from itertools import pairwise
-from types import SimpleNamespace
 
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.nvme.pcie.configuration import COMMAND, MASTER, MSIX_CONTROL
-from flashtrain.nvme.pcie.function import Function
+from flashtrain.nvme.pcie.configuration import MSIX_CONTROL
 from flashtrain.nvme.pcie.msix import ENABLE, FUNCTION_MASK
-from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.rtl.pcie.layouts import Access, Doorbell, Message
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.pcie import DOORBELLS, PENDING, VECTORS, Configuration, Property, Ready, Vector
+from tests.rtl.pcie.software_function import SoftwareFunction
 
 QUEUES, ACCESSES = bench_parameters()["queues"], bench_parameters()["accesses"]
 SETTLED = 60
@@ -25,31 +23,10 @@ ACCESS, DOORBELL, MESSAGE = Access(), Doorbell(), Message()
 GOOD = Configuration.enable.put(1) | Configuration.submission_exponent.put(6)
 
 
-class Model:
-    """The function in software, as a host reaches it; `doorbells` and `messages` as they leave it."""
-
-    def __init__(self) -> None:
-        self.doorbells: list[tuple[int, bool, int]] = []
-        self.messages: list[tuple[int, int]] = []
-        # A subsystem without other controllers: an end is recorded at once, and no command is under way.
-        subsystem = SimpleNamespace(
-            settings=SubsystemSettings(queues=QUEUES, entries=1024),
-            thread=SimpleNamespace(device=SimpleNamespace(config=SimpleNamespace(commands=1))),
-            fault=None,
-            record_end=lambda controller: None,
-        )
-        subsystem.open_controller = lambda host, profile, kind: kind(subsystem, 1, host, profile, None)
-        memory = SimpleNamespace(message=lambda address, data: self.messages.append((address, data)))
-        self.function = Function(subsystem, memory)
-        self.function.configuration.write(COMMAND, MASTER, 2)
-        self.function.controller.restart_timer = lambda: None  # of an event loop
-        self.function.commands.doorbell = lambda *doorbell: self.doorbells.append(doorbell)
-
-
 class Bench:
     def __init__(self, dut, busy: float):
         self.dut, self.busy = dut, busy
-        self.model = Model()
+        self.model = SoftwareFunction(QUEUES)
         self.accesses = StreamSource(dut, "accesses", busy)
         self.answers = StreamSink(dut, "answers", busy)
         self.doorbells = StreamSink(dut, "doorbells", busy)

@@ -6,6 +6,7 @@ from amaranth import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 
+from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
 from flashtrain.rtl.pcie.queue_engine import QueueEngine
@@ -74,3 +75,9 @@ def test_prp_walker(simulator, seed):
     pointers = 20 if simulator is Simulator.ICARUS else 90
     top = BehindPort(PrpWalker(MOST_BYTES), TAGS)
     run(top, "prp_walker", simulator, seed, pointers=pointers, most_bytes=MOST_BYTES)
+
+
+def test_function(simulator, seed):
+    sizes = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16}
+    commands = 12 if simulator is Simulator.ICARUS else 60
+    run(Function(**sizes), "function", simulator, seed, commands=commands, **sizes)

@@ -5,12 +5,13 @@ from amaranth.lib import data, enum
 
 from flashtrain.spec import Submission
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.nvme import Completion
+from flashtrain.spec.nvme import BitField, Completion
 from flashtrain.spec.pcie import (
     BAR_BYTES,
     DOORBELL_BYTES,
     DOORBELLS,
     MAX_ADMIN_ENTRIES,
+    MAX_ENTRIES,
     MAX_PAGE_EXPONENT,
     MAX_QUEUES,
     PAGE_BITS,
@@ -27,6 +28,8 @@ INDEX_BITS = bits_for(MAX_ADMIN_ENTRIES)
 """Of an entry in a queue."""
 QUEUE_BITS = bits_for(MAX_QUEUES + 1)
 """Of the number of a queue, and of a vector."""
+OPEN_BITS = bits_for(MAX_ENTRIES)
+"""Of the number of commands of an I/O submission queue that are not answered: each has its place."""
 PAGE_EXPONENT_BITS = 3
 """Pages of 4 KiB times a power of two."""
 
@@ -38,6 +41,8 @@ BURST_BEATS = 16
 LENGTH_BITS = bits_for(BURST_BEATS * PORT_BYTES // 4 + 1)
 
 
+BLOCK_BYTES, MOST_BYTES = 16 << 10, 1 << 20
+"""A logical block, and the data of a command, where nothing else is chosen."""
 PIECE_BITS = bits_for((1 << PAGE_BITS + MAX_PAGE_EXPONENT) + 1)
 
 
@@ -133,6 +138,15 @@ class QueueEntry(data.StructLayout):
         super().__init__({"queue": QUEUE_BITS, "bytes": 8 * Submission.BYTES})
 
 
+class IoCommand(data.StructLayout):
+    """An I/O command from queue `queue`. `length`: bytes that its pieces have; 0: it has no pieces."""
+
+    def __init__(self, most_bytes: int):
+        super().__init__({
+            "queue": QUEUE_BITS, "bytes": 8 * Submission.BYTES, "length": bits_for(most_bytes + 1),
+        })  # fmt: skip
+
+
 class QueueAnswer(data.StructLayout):
     """The answer to a command from submission queue `queue`: fields of `spec.Completion`."""
 
@@ -165,3 +179,8 @@ class Piece(data.StructLayout):
         super().__init__({
             "address": ADDRESS_BITS, "length": PIECE_BITS, "last": 1, "status": Completion.status.width,
         })  # fmt: skip
+
+
+def bits_of(value, field: BitField):
+    """A field of a word of `field`'s layout."""
+    return value[field.low : field.low + field.width]

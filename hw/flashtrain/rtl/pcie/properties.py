@@ -7,7 +7,6 @@ from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.spec.nvme import BitField
 from flashtrain.spec.pcie import (
     MAX_PAGE_EXPONENT,
     PAGE_BITS,
@@ -19,7 +18,7 @@ from flashtrain.spec.pcie import (
     capabilities,
 )
 
-from .layouts import ADDRESS_BITS, DWORD_BITS, OFFSET_BITS, PAGE_EXPONENT_BITS, AdminQueues
+from .layouts import ADDRESS_BITS, DWORD_BITS, OFFSET_BITS, PAGE_EXPONENT_BITS, AdminQueues, bits_of
 
 
 class Properties(wiring.Component):
@@ -75,11 +74,11 @@ class Properties(wiring.Component):
 
         m.d.comb += [
             self.enabled.eq(enable & ~refused & ~draining),
-            self.page_exponent.eq(_field(control, Configuration.page_exponent)),
+            self.page_exponent.eq(bits_of(control, Configuration.page_exponent)),
             self.admin.sq_base.eq(submissions << PAGE_BITS),
-            self.admin.sq_size.eq(_field(sizes, AdminSizes.submissions)),
+            self.admin.sq_size.eq(bits_of(sizes, AdminSizes.submissions)),
             self.admin.cq_base.eq(completions << PAGE_BITS),
-            self.admin.cq_size.eq(_field(sizes, AdminSizes.completions)),
+            self.admin.cq_size.eq(bits_of(sizes, AdminSizes.completions)),
         ]
         m.d.sync += draining.eq(draining & self.running)
         with m.If(enable == self.running):
@@ -97,7 +96,7 @@ class Properties(wiring.Component):
                 with m.Else():
                     m.d.sync += ready.eq(0)
             shutdown = Configuration.shutdown
-            with m.If((_field(self.data, shutdown) != 0) & (_field(control, shutdown) == 0)):
+            with m.If((bits_of(self.data, shutdown) != 0) & (bits_of(control, shutdown) == 0)):
                 m.d.sync += [self.shut_down.eq(1), done.eq(0)]
         with m.If(writes[Property.MASK_SET]):
             m.d.sync += mask.eq(mask | self.data)
@@ -131,14 +130,14 @@ class Properties(wiring.Component):
         fields, data = Configuration, self.data
         sets, exponents = (fields.NVM_ALONE, fields.ALL_SETS), fields.SUBMISSION_EXPONENTS
         return (
-            Cat(_field(data, fields.command_set) == one for one in sets).any()
-            & (_field(data, fields.page_exponent) <= MAX_PAGE_EXPONENT)
-            & (_field(data, fields.arbitration) == 0)
-            & Cat(_field(data, fields.submission_exponent) == one for one in exponents).any()
+            Cat(bits_of(data, fields.command_set) == one for one in sets).any()
+            & (bits_of(data, fields.page_exponent) <= MAX_PAGE_EXPONENT)
+            & (bits_of(data, fields.arbitration) == 0)
+            & Cat(bits_of(data, fields.submission_exponent) == one for one in exponents).any()
             & Cat(
-                _field(data, fields.completion_exponent) == one for one in fields.COMPLETION_EXPONENTS
+                bits_of(data, fields.completion_exponent) == one for one in fields.COMPLETION_EXPONENTS
             ).any()
-            & ~_field(data, fields.ready_without_media)
+            & ~bits_of(data, fields.ready_without_media)
         )
 
     def _has_admin_queues(self, m: Module, sizes, pages):
@@ -146,11 +145,11 @@ class Properties(wiring.Component):
         counted, begun = Signal(), Signal(MAX_PAGE_EXPONENT)
         m.d.sync += [
             counted.eq(
-                (_field(sizes, AdminSizes.submissions) != 0) & (_field(sizes, AdminSizes.completions) != 0)
+                (bits_of(sizes, AdminSizes.submissions) != 0) & (bits_of(sizes, AdminSizes.completions) != 0)
             ),
             begun.eq(pages),
         ]
-        exponent = _field(self.data, Configuration.page_exponent)
+        exponent = bits_of(self.data, Configuration.page_exponent)
         beyond = Cat(begun[bit] & (exponent > bit) for bit in range(MAX_PAGE_EXPONENT))
         return counted & ~beyond.any()
 
@@ -168,7 +167,3 @@ class Properties(wiring.Component):
                         m.d.sync += base[low].eq(self.data[PAGE_BITS:])
                     with m.Case(at // 4 + 1):
                         m.d.sync += base[high].eq(self.data)
-
-
-def _field(value, field: BitField):
-    return value[field.low : field.low + field.width]

@@ -15,6 +15,7 @@ from flashtrain.spec.pcie import INVALID_PRP_OFFSET, MAX_PAGE_EXPONENT, PAGE_BIT
 from .layouts import (
     ADDRESS_BITS,
     BURST_BEATS,
+    MOST_BYTES,
     PAGE_EXPONENT_BITS,
     PIECE_BITS,
     PORT_BYTES,
@@ -50,7 +51,7 @@ class PrpWalker(wiring.Component):
     idle : Out(1)
     """
 
-    def __init__(self, most_bytes: int = 1 << 20, ahead: int = 4):
+    def __init__(self, most_bytes: int = MOST_BYTES, ahead: int = 4):
         self.most_bytes = most_bytes
         self.ahead = ahead
         self.most_entries = -(-most_bytes >> PAGE_BITS)  # besides the first piece
