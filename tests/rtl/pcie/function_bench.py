@@ -758,6 +758,25 @@ async def a_reset_ends_what_was_begun(dut, busy, latency):
 
 
 @cocotb.test()
+async def the_function_comes_to_rest_once(dut):
+    """The controller is disabled at each time of a fetch, and its entry is dropped or was not read."""
+    bench = Bench(dut)
+    await bench.start()
+    bench.firmware.stalled = True
+    for delay in range(24):
+        await bench.enable()
+        await bench.submit(bench.sqs[0], entry(AdminOpcode.KEEP_ALIVE, bench.new_cid()))
+        for _ in range(delay):
+            await RisingEdge(dut.clk)
+        await bench.write(Property.CONFIGURATION, 0)
+        await bench.until(lambda: dut.running.value == 0, "rest", 200)
+        for _ in range(40):
+            await RisingEdge(dut.clk)
+            assert dut.running.value == 0, f"it goes on after its rest, {delay} cycles after the doorbell"
+        assert await bench.read(Property.STATUS) == 0
+
+
+@cocotb.test()
 async def the_end_is_recorded_by_the_firmware(dut):
     bench = Bench(dut)
     await bench.start()

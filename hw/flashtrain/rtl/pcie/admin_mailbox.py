@@ -130,7 +130,7 @@ class AdminMailbox(wiring.Component):
             was_enabled.eq(self.enabled),
             seen.eq(Cat(self.wrong_queue, self.wrong_value, was_enabled & ~self.enabled) | seen & ~forgets),
             self.attention.eq(may_take | self.shut_down | seen.any()),
-            self.idle.eq(~any_open & ~self._busy & ~waiting.output.valid & ~self.entries.valid),
+            self.idle.eq(~any_open & ~self._busy & (waiting.level == 0) & ~self.entries.valid),
         ]
         m.d.comb += [
             waiting.input.valid.eq(self.entries.valid),

@@ -142,9 +142,9 @@ class Function(wiring.Component):
             m.d.comb += unit.entries.payload.eq(engine.entries.payload)
             m.d.comb += unit.entries.valid.eq(engine.entries.valid & mine)
         exponent, busy = Signal.like(registers.page_exponent), Signal()
-        m.d.sync += [
-            busy.eq(~(mailbox.idle & buffer.idle & walker.idle & port.idle) | registers.messages.valid),
-        ]
+        idle = mailbox.idle & buffer.idle & walker.idle & port.idle
+        # An entry is with the mailbox or the buffer a cycle after the engine may have come to rest.
+        m.d.sync += busy.eq(~idle | engine.entries.valid | registers.messages.valid)
         with m.If(~self.running):
             m.d.sync += exponent.eq(registers.page_exponent)
         m.d.comb += [
