@@ -51,8 +51,8 @@ class AdminMailbox(wiring.Component):
     command that was taken has one answer, also while the controller is disabled: then it goes nowhere.
     Commands that wait at that time are dropped.
 
-    A burst begins while a command is open, and fails otherwise: so a controller that has come to rest touches
-    no memory, whatever its firmware does. Bursts stay within 4 KiB, and begin at a multiple of 8 bytes.
+    A burst begins while a command is open, and fails otherwise. So an idle controller touches no memory,
+    whatever its firmware does. Bursts stay within 4 KiB, and begin at a multiple of 8 bytes.
 
     Latency: 3 cycles from a read to its answer; 8 from a write of TAKE to the entry; 1 from a write of
     ANSWER, CHANGE or BURST to its work. Throughput: a write in 2 cycles, a read in 4; a beat of a burst
@@ -62,7 +62,7 @@ class AdminMailbox(wiring.Component):
     -------
     accesses : In(stream(Access))    of the firmware; offsets are dwords of the mailbox
     values : Out(stream(32))         answers to reads
-    attention : Out(1)               a command or an end waits, or STATE tells of a wrong doorbell or a stop
+    attention : Out(1)               a command or an end waits, or STATE has a wrong doorbell or a stop
     enabled, page_exponent, shut_down : In   of `Properties`
     ended, fail : Out(1)             pulses for them
     wrong_queue, wrong_value : In(1)   pulses of the engine
@@ -228,7 +228,7 @@ class AdminMailbox(wiring.Component):
         ]
 
     def _work(self, m: Module, any_open):
-        """What the firmware has begun, one at a time."""
+        """Work that the firmware has begun, one at a time."""
         waiting, place = self._waiting, Signal(range(BURST_BEATS))
         burst, beat, wrote = self.write.aw, self.write.w, self.write.b
         read, found = self.read.ar, self.read.r

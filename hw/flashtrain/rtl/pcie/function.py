@@ -31,11 +31,11 @@ from .tlp_port import TlpPort
 
 
 class Function(wiring.Component):
-    """An NVMe controller behind a hard block of PCI Express, but for its firmware and who executes commands.
+    """An NVMe controller behind a hard block of PCI Express, without its firmware and executor of commands.
 
     Admin commands go to firmware by `AdminMailbox`, which makes and deletes queues. I/O commands leave in the
-    order of their fetch, and the pieces of their data in the same order. Who executes them moves their data
-    by `data_read` and `data_write`, and answers each command once, behind its data.
+    order of their fetch, and the pieces of their data in the same order. An executor moves their data by
+    `data_read` and `data_write`, and answers each command once, behind its data.
 
     Readers of the host's memory take turns: queues, lists, firmware, data. So do writers. Posted requests
     stay in order, so a completion entry is behind the data that were written before the answer, and its

@@ -1,4 +1,4 @@
-"""I/O commands between the queues and who executes them: their lengths, their PRPs, and how many are open."""
+"""I/O commands between the queues and their executor: lengths, their PRPs, and how many are open."""
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -33,8 +33,8 @@ _TOTAL_BITS = 16
 class IoBuffer(wiring.Component):
     """Gives a command out with the length of its data, and its data pointer to the walker before it.
 
-    A command has pieces if it is a read, a write, an append or a zone report with PRPs, whose data are no
-    more than `most_bytes`. All others have `length` 0 and no pieces: who executes them refuses what is wrong.
+    Reads, writes, appends and zone reports have pieces, with PRPs and data of up to `most_bytes`. All other
+    commands have `length` 0 and no pieces, and their executor refuses the wrong ones.
 
     Commands that wait when the controller is disabled are dropped. The others are open until their answer,
     which passes here to the engine.
