@@ -136,6 +136,75 @@ async def unique_id(dut):
     assert bytes(byte ^ 0xFF for byte in content[:16]) == content[16:32]
 
 
+async def maker_command(host: Host, command: int, wait: bool = True) -> None:
+    await host.command(command)
+    await host.address(*host.row(0, 0))
+    if wait:
+        await host.wait_ready()
+
+
+@cocotb.test()
+@cocotb.parametrize(erases=[False, True])
+async def suspended_work(dut, erases: bool):
+    """A program, or an erase, is suspended twice for reads, and ends as if it had not been."""
+    host = await full(dut)
+    suspend, resume = (0x61, 0xD2) if erases else (0x84, 0x13)
+    kept, data = random.randbytes(64), random.randbytes(64)
+    assert await host.program(1, 0, 0, kept) == GOOD
+    assert await host.program(2, 0, 0, kept) == GOOD
+    counters, suspensions = Counters(host), int(dut.full_suspensions.value)
+    before = get_sim_time("ns")
+    if erases:
+        await host.begin_erase(2)
+    else:
+        await host.begin_program(2, 1, 0, data)
+    for _ in range(2):
+        await Timer(1000, "ns")
+        assert await host.status() == 0x80 | 3
+        await maker_command(host, suspend)
+        assert await host.status() == GOOD
+        assert await host.read_page(1, 0, 0, 64) == kept
+        await maker_command(host, resume, wait=False)
+    await host.wait_ready()
+    work_ns = (700_000 if erases else 200_000) / FULL_SCALE
+    assert get_sim_time("ns") - before > work_ns + 2 * (20_000 + 25_000) / FULL_SCALE
+    assert await host.status() == GOOD
+    expected = (b"\xff" * 64, b"\xff" * 64) if erases else (kept, data)
+    for page, content in enumerate(expected):
+        assert await host.read_page(2, page, 0, 64) == content
+    assert dut.full_suspensions.value == suspensions + 2
+    # Without work to suspend neither command has an effect.
+    for command in (suspend, resume):
+        await maker_command(host, command)
+    assert await host.read_page(1, 0, 0, 64) == kept
+    counters.check()
+
+
+@cocotb.test()
+async def careless_suspends(dut):
+    """Too soon, of the other work, beside other programs, and of the rows that are worked on."""
+    host = await full(dut)
+    counters = Counters(host)
+    await host.begin_erase(2)
+    await Timer(1000, "ns")
+    await maker_command(host, 0x84, wait=False)
+    counters.check(misuses=1, misuse="SUSPEND")
+    await maker_command(host, 0x61)
+    await host.command(0x80)
+    counters.check(misuses=1, misuse="SUSPEND", ignored=1)
+    await host.begin_read(2, 3)
+    await host.wait_ready()
+    counters.check(misuses=1, misuse="SUSPEND")
+    await maker_command(host, 0xD2, wait=False)
+    await Timer(host.ns("tWB"), "ns")
+    await maker_command(host, 0x61)
+    counters.check(misuses=1, misuse="ADVANCE")
+    # A reset tears what is suspended.
+    await host.reset()
+    assert await host.read_page(2, 0, 0, 64) != b"\xff" * 64
+    assert await host.erase(2) == GOOD
+
+
 @cocotb.test()
 async def calibrations(dut):
     """tZQCL and tZQCS, of LUN 0. The strengths that byte 151 does not have are refused."""

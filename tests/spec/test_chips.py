@@ -6,6 +6,7 @@ import pytest
 
 from flashtrain.host import FunctionalLink
 from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.die import Die
 from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.sim.link.library import build_library
 from flashtrain.spec import Chips, ConfigError, config_text, load_config
@@ -14,6 +15,7 @@ from flashtrain.spec.presets import PRESETS, TINY
 from flashtrain.spec.sdr import most_pad_ns, with_sdr_waits
 from flashtrain.spec.timing import ns
 
+ERASES = {"erase_suspend": 0x61, "erase_resume": 0xD2}
 SDR_TINY = replace(
     TINY, name="sdr_tiny", timing=with_sdr_waits(TINY.timing), chips=Chips(ddr=False, sdr=True, sdr_mode=5)
 )
@@ -39,6 +41,26 @@ def test_plain_commands_take_the_place_of_others():
     }
 
 
+@pytest.mark.parametrize("row", [False, True])
+def test_commands_of_a_maker(row):
+    """They have the operations of suspended reads, and a row address if the chip takes one."""
+    chips = Chips(
+        suspended_read=False, cache_program=False, program_suspend=0x84, program_resume=0x13,
+        suspend_row=row, **ERASES,
+    )  # fmt: skip
+    assert {op: tuple(sequences(chips)[op][:3]) for op in (14, 15, 16, 17)} == {
+        op: (command, 3 * row, None) for op, command in ((14, 0x84), (15, 0x13), (16, 0x61), (17, 0xD2))
+    }
+    erases = Chips(suspended_read=False, **ERASES)
+    assert sequences(erases)[BusOp.SUSPENDED_READ_MORE] == SEQUENCES[BusOp.SUSPENDED_READ_MORE]
+    assert erases.suspends_erases and not erases.suspends_programs
+
+
+def test_simulated_dies_have_commands_of_their_own():
+    with pytest.raises(ConfigError, match=r"\(0, 97\); expected 0 for simulated dies"):
+        Die(replace(TINY, chips=Chips(suspended_read=False, **ERASES)))
+
+
 def test_a_mode_is_chosen_at_run_time_by_a_command_port():
     assert list(SDR_TINY.engine_modes) == [0, 5]
     assert list(replace(SDR_TINY, command_port=True).engine_modes) == [0, 1, 2, 3, 4, 5]
@@ -61,6 +83,13 @@ def test_the_bound_is_that_of_the_interface():
         ({"luns": 2}, r"chips\.luns is 2; expected 1: no engine asks one of several LUNs"),
         ({"luns": 9}, r"chips\.luns is 9; expected an integer from 1 to 8"),
         ({"update": 1}, r"chips\.update is 1; expected true or false"),
+        ({"program_suspend": 0x84}, r"chips\.program_resume is 0; expected another command than"),
+        ({"erase_resume": 0xD2}, r"chips\.erase_resume is 210; expected another command than"),
+        ({"erase_suspend": 0x61, "erase_resume": 0x61}, r"chips\.erase_resume is 97; expected another"),
+        (ERASES, r"chips\.suspended_read is True; expected false with suspend commands"),
+        ({"suspended_read": False, "program_suspend": 0x84, "program_resume": 0x13},
+         r"chips\.cache_program is True; expected false with chips\.program_suspend"),
+        ({"program_suspend": 256}, r"chips\.program_suspend is 256; expected an integer from 0 to 255"),
         ({"drive_ohms": 37}, r"chips\.drive_ohms is 37; expected 0 or one of 18, 25, 35, 50"),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ without what it is for:
 - without `multi_plane_read` a set is one page
 - without `change_plane` 00h returns from the status to the page that was sensed
 - without `suspended_read` a read waits for the end of a program or an erase, and takes turns with them
+- with `program_suspend` and `erase_suspend` a read suspends them by commands of the maker instead
 - without `update` commands of an update have the status INVALID_OPCODE
 
 Separate command address (SCA)
@@ -55,6 +56,11 @@ class Chips:
     change_plane: bool = switch("06h to E0h", True)
     suspended_read: bool = switch("BCh to BFh of this project: a read beside a program or an erase", True)
     update: bool = switch("C0h to CCh of this project: updates on the dies", True)
+    program_suspend: int = integer(0, 255, "", "command of the maker that suspends a program; 0: none", 0)
+    program_resume: int = integer(0, 255, "", "command that resumes it", 0)
+    erase_suspend: int = integer(0, 255, "", "command of the maker that suspends an erase; 0: none", 0)
+    erase_resume: int = integer(0, 255, "", "command that resumes it", 0)
+    suspend_row: bool = switch("a row address follows each of these four commands", False)
     drive_ohms: int = integer(
         0, 50, "Ω", "drive strength that bring-up sets: 18, 25, 35 or 50; 0 leaves it", 0
     )
@@ -69,8 +75,31 @@ class Chips:
                 f"0 or one of {', '.join(map(str, DRIVE_OHMS))}")  # fmt: skip
         require(not self.sca or (self.ddr and not self.sdr), "chips.sca", self.sca,
                 "false without chips.ddr, or with chips.sdr")  # fmt: skip
+        for work in ("program", "erase"):
+            suspend, resume = (getattr(self, f"{work}_{verb}") for verb in ("suspend", "resume"))
+            require((suspend == 0) == (resume == 0) and (suspend == 0 or suspend != resume),
+                    f"chips.{work}_resume", resume,
+                    f"another command than chips.{work}_suspend, or 0 for both")  # fmt: skip
+        require(not (self.has_maker_suspend and self.suspended_read), "chips.suspended_read",
+                self.suspended_read, "false with suspend commands of the maker")  # fmt: skip
+        require(not (self.suspends_programs and self.cache_program), "chips.cache_program",
+                self.cache_program, "false with chips.program_suspend: reads take that register")  # fmt: skip
         require(self.cache_read or not self.random_cache_read, "chips.random_cache_read",
                 self.random_cache_read, "false without chips.cache_read")  # fmt: skip
+
+    @property
+    def suspends_programs(self) -> bool:
+        """By a pair of commands of the maker."""
+        return self.program_suspend != 0
+
+    @property
+    def suspends_erases(self) -> bool:
+        """By a pair of commands of the maker."""
+        return self.erase_suspend != 0
+
+    @property
+    def has_maker_suspend(self) -> bool:
+        return self.suspends_programs or self.suspends_erases
 
     def require_classical(self, what: str) -> None:
         """`ConfigError`: `what` sends commands over the data bus."""

@@ -69,6 +69,10 @@ program or an erase:
 - BEh and a row address select a page for the data out, which follows after `tccs`.
 - BFh ends the suspended read. Until then a program that is due waits, since it needs the data registers.
 
+Chips of other makers have a pair of commands instead, which suspends and resumes (`Chips.program_suspend` and
+the keys behind it). Between these a chip takes plain reads. SUSPEND_PROGRAM and the names behind it are the
+operations for them.
+
 A die accepts these commands while it is ready, while it programs or erases, and within a multi-plane command;
 not during another read or an update.
 
@@ -180,7 +184,7 @@ class DataPhase(IntEnum):
 class Sequence(NamedTuple):
     """Cycles of a bus operation, in the order of the fields; a `None` command is left out."""
 
-    first: DieCommand | None
+    first: DieCommand | int | None  # a number of a maker's
     address: AddressCycles
     second: DieCommand | None
     data: DataPhase
@@ -279,9 +283,21 @@ SEQUENCES: dict[BusOp, Sequence] = {
 }
 
 
+SUSPEND_PROGRAM, RESUME_PROGRAM = BusOp.SUSPENDED_READ_MORE, BusOp.SUSPENDED_READ_LAST
+SUSPEND_ERASE, RESUME_ERASE = BusOp.SUSPENDED_READ_NEXT, BusOp.SUSPENDED_READ_END
+"""Operations for the commands of a maker. They have the numbers of suspended reads, which such chips lack."""
+
+
 def sequences(chips: Chips) -> dict[BusOp, Sequence]:
-    """`SEQUENCES` without the commands that these chips lack; see `spec.chips`."""
+    """`SEQUENCES` with the commands that these chips have instead; see `spec.chips`."""
     plain = {}
+    row = _ROW if chips.suspend_row else _NONE
+    for op, command in (
+        (SUSPEND_PROGRAM, chips.program_suspend), (RESUME_PROGRAM, chips.program_resume),
+        (SUSPEND_ERASE, chips.erase_suspend), (RESUME_ERASE, chips.erase_resume),
+    ):  # fmt: skip
+        if command:
+            plain[op] = Sequence(command, row, None, DataPhase.NONE, None)
     if not chips.cache_program:
         plain[BusOp.PROGRAM_LAST] = SEQUENCES[BusOp.PROGRAM_LAST]._replace(third=_C.PROGRAM_CONFIRM)
     if not chips.change_plane:

@@ -9,6 +9,7 @@ UPDATES = "rtl/channel/die_agent/test_updater.py"
 BUS = "rtl/channel/bus/test_bus_controller.py"
 TIMER = "rtl/lib/test_timer.py"
 RETRIES = "rtl/channel/die_agent/test_die_agent.py::test_retries"
+MAKER_SUSPENDS = "rtl/channel/die_agent/test_die_agent.py::test_maker_suspends"
 PLACES = "rtl/channel/read_buffer/test_read_retry.py"
 UNITS = "rtl/channel/die_agent/test_agent_units.py"
 
@@ -52,6 +53,30 @@ TALKING = (
         "s.can_begin.eq(self.suspendable & can_sense)",
         "a set of reads goes before the page set whose program should come first",
         UNITS,
+    ),
+    Fault(
+        "suspend-beside-a-poll",
+        "channel/die_agent/reader.py",
+        "with m.Elif(~self.polling):",
+        "with m.Else():",
+        "a suspended program seems to have ended, and the next one is loaded",
+        MAKER_SUSPENDS,
+    ),
+    Fault(
+        "failure-lost-by-a-read",
+        "channel/die_agent/reader.py",
+        "with m.If(s.has_failed):",
+        "with m.If(s.has_failed & 0):",
+        "a program that ended and failed before its suspend passes",
+        MAKER_SUSPENDS,
+    ),
+    Fault(
+        "next-suspend-too-soon",
+        "channel/die_agent/reader.py",
+        '("twb", "tres", "tadv")',
+        '("twb", "tres")',
+        "reads keep a program from its end",
+        MAKER_SUSPENDS,
     ),
     Fault(
         "same-page-twice-in-a-set",

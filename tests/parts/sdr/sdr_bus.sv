@@ -26,6 +26,7 @@ module sdr_bus (
     output wire [31:0] full_misuses,
     output wire [63:0] full_misuse,
     output wire [31:0] full_ignored,
+    output wire [31:0] full_suspensions,
     output wire [2:0] full_mode,
 
     input wire plain_power,
@@ -37,6 +38,7 @@ module sdr_bus (
     output wire [31:0] plain_misuses,
     output wire [63:0] plain_misuse,
     output wire [31:0] plain_ignored,
+    output wire [31:0] plain_suspensions,
     output wire [2:0] plain_mode
 );
   wire [7:0] full_o, plain_o;
@@ -44,12 +46,15 @@ module sdr_bus (
 
   sdr_part #(
       .PAGE_BYTES(2048), .SPARE_BYTES(64), .PAGES(8), .BLOCKS(8), .PLANES(2), .OPTIONAL(16'h207F), .DRIVE(8'h03),
+      .PROGRAM_SUSPEND(8'h84), .PROGRAM_RESUME(8'h13), .ERASE_SUSPEND(8'h61), .ERASE_RESUME(8'hD2),
+      .SUSPEND_CYCLES(3),
       .FEATURES(16'h0048), .SCALE(50), .SEED(5)
   ) full (
       .power(full_power), .ce_n(full_ce_n), .cle(cle), .ale(ale), .we_n(we_n), .re_n(re_n), .wp_n(wp_n),
       .io_i(io), .io_o(full_o), .io_oe(full_oe), .rb_n(full_rb_n), .fail_program(fail_program),
       .fail_erase(fail_erase), .wrong_bits(wrong_bits), .violations(full_violations),
       .violation(full_violation), .misuses(full_misuses), .misuse(full_misuse), .ignored(full_ignored),
+      .suspensions(full_suspensions),
       .mode(full_mode)
   );
 
@@ -61,6 +66,7 @@ module sdr_bus (
       .io_i(io), .io_o(plain_o), .io_oe(plain_oe), .rb_n(plain_rb_n), .fail_program(fail_program),
       .fail_erase(fail_erase), .wrong_bits(wrong_bits), .violations(plain_violations),
       .violation(plain_violation), .misuses(plain_misuses), .misuse(plain_misuse), .ignored(plain_ignored),
+      .suspensions(plain_suspensions),
       .mode(plain_mode)
   );
 endmodule

@@ -14,6 +14,11 @@ module sdr_part #(
     parameter [15:0] OPTIONAL = 16'h003F,  // bytes 8 and 9 of the parameter page: commands that are there
     parameter [7:0] DRIVE = 8'h00,  // byte 151: bit 0 feature 10h, with 35 and 50 ohms; bit 1 25, bit 2 18
     parameter RESISTOR = 1'b1,  // at the pin ZQ, which a calibration needs
+    parameter [7:0] PROGRAM_SUSPEND = 8'h00,  // commands of the maker; 00h: none
+    parameter [7:0] PROGRAM_RESUME = 8'h00,
+    parameter [7:0] ERASE_SUSPEND = 8'h00,
+    parameter [7:0] ERASE_RESUME = 8'h00,
+    parameter integer SUSPEND_CYCLES = 0,  // address cycles of each of them
     parameter [15:0] FEATURES = 16'h0000,  // bytes 6 and 7: bit 2 pages in any order, bit 3 two planes, bit 6 reads so
     parameter [15:0] REVISION = 16'h0002,  // bytes 4 and 5: ONFI 1.0
     parameter integer NOP = 4,  // programs of a page between erases
@@ -36,6 +41,9 @@ module sdr_part #(
     parameter integer TRST_ERASE_NS = 500000,
     parameter integer TRST_FIRST_NS = 1000000,  // after power-on
     parameter integer TPOR_NS = 100000,  // from power-on to R/B_n high
+    parameter integer TSUSP_NS = 20000,  // from a suspend to ready
+    parameter integer TRES_NS = 1000,  // what a resume costs the program or erase
+    parameter integer TADV_NS = 30000,  // from a resume to the next suspend
     parameter integer TADL_NS = 400,
     parameter integer TCCS_NS = 500  // declared, and checked
 ) (
@@ -61,6 +69,7 @@ module sdr_part #(
     output wire [39:0] violation,  // name of the last one
     output reg [31:0] misuses,  // of rules
     output reg [63:0] misuse,  // name of the last one
+    output reg [31:0] suspensions,
     output reg [31:0] ignored,  // cycles without effect: the part was busy, or does not have the command
     output reg [2:0] mode  // the timing mode in force
 );
@@ -82,7 +91,7 @@ module sdr_part #(
   localparam integer PARAMETER = 6, UNIQUE = 7;
   // What makes the part busy.
   localparam integer IDLE = 0, POWER_UP = 1, RESETTING = 2, READING = 3, PROGRAMMING = 4, ERASING = 5;
-  localparam integer READING_AHEAD = 6, OTHER = 7, SETTING = 8, CALIBRATING = 9;
+  localparam integer READING_AHEAD = 6, OTHER = 7, SETTING = 8, CALIBRATING = 9, SUSPENDING = 10;
 
   reg was_power, was_we_n, was_re_n, was_wp_n;
 
@@ -107,6 +116,13 @@ module sdr_part #(
   reg [31:0] feature;  // data of SET FEATURES
   integer feature_bytes;
   reg [7:0] drive_strength;
+
+  // A suspended program or erase: its operation, what is left of it, its rows and data.
+  integer suspended;  // IDLE: there is none
+  integer left_ns;
+  integer suspended_rows[0:PLANES-1];
+  reg [7:0] suspended_data[0:PLANES*BYTES-1];
+  real array_since, resumed_at;
 
   // Busy. The interface may be ready while the array goes on with a cached program or a read ahead.
   integer operation;
@@ -319,6 +335,7 @@ module sdr_part #(
           end else if (!cache_pending) interface_busy = 1'b0;
         default: begin
           if (operation == READING) copy_to_cache_register;
+          if (operation == SUSPENDING) suspensions = suspensions + 1;
           if (operation == RESETTING) needs_reset = 1'b0;
           if (operation == RESETTING) mode = 3'd0;
           if (operation == SETTING) set_feature;
@@ -346,6 +363,7 @@ module sdr_part #(
         settle_after = settle_ns;
       end
       if (array_ns >= 0) begin
+        array_since = $realtime;
         array_number = array_number + 1;
         array_after = settle_ns + array_ns;
       end
@@ -376,6 +394,75 @@ module sdr_part #(
       settling = 1'b0;
     end
   endtask
+
+  // ---------------------------------------------------------------------------------------------- suspend
+
+  function is_maker_command(input [7:0] command);
+    is_maker_command = command != 8'h00 && (command == PROGRAM_SUSPEND || command == PROGRAM_RESUME
+                                            || command == ERASE_SUSPEND || command == ERASE_RESUME);
+  endfunction
+
+  // A command whose address cycles are complete. The work may end before it: then it has no effect.
+  task maker_command(input [7:0] command);
+    integer i, kind;
+    begin
+      opened = 8'hFF;
+      kind = command == PROGRAM_SUSPEND || command == PROGRAM_RESUME ? PROGRAMMING : ERASING;
+      if (command == PROGRAM_SUSPEND || command == ERASE_SUSPEND) begin
+        if (suspended != IDLE || array_busy && operation != kind) report("SUSPEND ");
+        else if (array_busy) begin
+          if ($realtime - resumed_at < (TADV_NS + TRES_NS) / SCALE) report("ADVANCE ");
+          suspended = operation;
+          left_ns = array_after - $rtoi($realtime - array_since);
+          if (left_ns < 0) left_ns = 0;
+          // verilator unroll_disable
+          for (i = 0; i < PLANES * BYTES; i = i + 1) suspended_data[i] = array.register[i];
+          // verilator unroll_disable
+          for (i = 0; i < PLANES; i = i + 1) begin
+            suspended_rows[i] = working[i];
+            working[i] = NO_ROW;
+          end
+          begin_operation(SUSPENDING, TSUSP_NS);
+        end
+      end else if (suspended != IDLE) begin
+        if (suspended != kind || interface_busy) report("SUSPEND ");
+        take_up;
+        resumed_at = $realtime;
+        array_busy = 1'b1;
+        claiming = 1'b1;
+        array_ns = left_ns + TRES_NS / SCALE;
+      end
+    end
+  endtask
+
+  // The suspended work is the array's again.
+  task take_up;
+    integer i;
+    begin
+      operation = suspended;
+      suspended = IDLE;
+      answer = NOTHING;
+      source = NOTHING;
+      // verilator unroll_disable
+      for (i = 0; i < PLANES * BYTES; i = i + 1) array.register[i] = suspended_data[i];
+      // verilator unroll_disable
+      for (i = 0; i < PLANES; i = i + 1) begin
+        working[i] = suspended_rows[i];
+        fail[i] = 1'b0;
+        fail_before[i] = 1'b0;
+      end
+    end
+  endtask
+
+  // Whether a row is programmed, or its block erased, by what is suspended.
+  function is_suspended(input integer place);
+    integer held;
+    begin
+      held = suspended_rows[array.plane_of(place)];
+      is_suspended = suspended != IDLE && held >= 0 && place >= 0
+          && (suspended == ERASING ? array.block_of(held) == array.block_of(place) : held == place);
+    end
+  endfunction
 
   // ------------------------------------------------------------------------------------------ power, reset
 
@@ -549,6 +636,7 @@ module sdr_part #(
     else begin
       opened = 8'hFF;
       if (row < 0) report("ROW     ");
+      if (is_suspended(row)) report("SUSPEND ");
       enqueue(row);
       loaded = at_least_0(row);
       column = column_of(0);
@@ -592,6 +680,14 @@ module sdr_part #(
   endfunction
 
   // Whether the part takes a command while its array goes on behind a ready interface.
+  // What has no place beside a suspended program or erase: other programs, erases, and features.
+  function disturbs(input [7:0] command);
+    case (command)
+      8'h80, 8'h85, 8'h10, 8'h11, 8'h15, 8'h60, 8'hD0, 8'hD1, 8'h35, 8'hEF, 8'hF9, 8'hD9: disturbs = 1'b1;
+      default: disturbs = 1'b0;
+    endcase
+  endfunction
+
   function allowed_beside_array(input [7:0] command);
     case (command)
       8'h00, 8'h05, 8'h06, 8'h31, 8'h3F, 8'hE0: allowed_beside_array = operation == READING_AHEAD;
@@ -624,7 +720,7 @@ module sdr_part #(
       8'h60, 8'h78: cycles_after = 3;
       8'h05: cycles_after = 2;
       8'h85: cycles_after = programming_data ? 2 : 5;
-      default: cycles_after = 1;
+      default: cycles_after = is_maker_command(command) ? SUSPEND_CYCLES : 1;
     endcase
   endfunction
 
@@ -635,7 +731,14 @@ module sdr_part #(
       answer = STATUS;
       status_plane = -1;
     end else if (command == 8'h78 && OPTIONAL[STATUS_ENHANCED]) open(command);
-    else if (interface_busy || !has(command)) ignore;
+    else if (is_maker_command(command)) begin
+      if (SUSPEND_CYCLES == 0) due = command;
+      else open(command);
+    end else if (interface_busy || !has(command)) ignore;
+    else if (suspended != IDLE && disturbs(command)) begin
+      ignore;
+      report("SUSPEND ");
+    end
     else if (array_busy && !allowed_beside_array(command)) begin
       ignore;
       report("CACHE   ");
@@ -678,7 +781,8 @@ module sdr_part #(
   endtask
 
   task take_address(input [7:0] value);
-    if (given >= needed || opened == 8'hFF || interface_busy && opened != 8'h78) ignore;
+    if (given >= needed || opened == 8'hFF || interface_busy && opened != 8'h78 && !is_maker_command(opened))
+      ignore;
     else begin
       address[given] = value;
       given = given + 1;
@@ -731,7 +835,7 @@ module sdr_part #(
             source = NOTHING;
             begin_operation(CALIBRATING, opened == 8'hF9 ? TZQCL_NS : TZQCS_NS);
           end else ignore;
-        default: ;
+        default: if (is_maker_command(opened)) due = opened;
       endcase
     end
   endtask
@@ -759,6 +863,7 @@ module sdr_part #(
 
   // What a step does. Large tasks are called at one place each, as Verilator writes them out at every place.
   reg programming, handing_over;  // the array goes on with `confirmation`
+  reg [7:0] due;  // a command of the maker
   reg claiming;  // the interface becomes busy; R/B_n and the status show it after tWB
   integer array_ns, cache_ns;  // when the array and the cache will be ready; -1: nothing has begun
   reg reported;
@@ -768,6 +873,7 @@ module sdr_part #(
     begin
       programming = 1'b0;
       handing_over = 1'b0;
+      due = 8'h00;
       claiming = 1'b0;
       array_ns = -1;
       cache_ns = -1;
@@ -776,6 +882,11 @@ module sdr_part #(
       array_done = array_rings;
       written_cycle = power && was_power && !ce_n && we_n && !was_we_n;
       cut = !power || written_cycle && cle && !ale && io_i == 8'hFF && operation != POWER_UP;
+      if (cut && suspended != IDLE) begin
+        take_up;
+        array_busy = 1'b1;
+        ended = 1'b0;
+      end
       if (array_busy && (ended || cut)) finish_array(!ended);
       if (power !== was_power) begin
         if (power === 1'b1) power_on;
@@ -809,6 +920,7 @@ module sdr_part #(
             column = column + 1;
           end
         end
+        if (due != 8'h00) maker_command(due);
         if (programming) begin_program;
         if (handing_over) hand_over;
       end
@@ -821,6 +933,11 @@ module sdr_part #(
   endtask
 
   initial begin
+    suspensions = 0;
+    suspended = IDLE;
+    left_ns = 0;
+    array_since = 0.0;
+    resumed_at = -1.0e9;
     misuses = 0;
     misuse = "        ";
     ignored = 0;

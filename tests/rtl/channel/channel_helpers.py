@@ -6,7 +6,7 @@ import numpy as np
 
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.spec import FmsConfig, Geometry
+from flashtrain.spec import Chips, FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.timing import ns
 
@@ -41,6 +41,16 @@ UPDATING_PAIR = replace(DUAL, name="updating_pair", timing=replace(DUAL.timing, 
 
 IMPATIENT = replace(TINY, name="impatient", late_polls=40)
 """Gives a die up within some microseconds."""
+
+MAKER = replace(
+    TINY,
+    name="maker",
+    chips=Chips(
+        suspended_read=False, cache_program=False, program_suspend=0x84, program_resume=0x13,
+        erase_suspend=0x61, erase_resume=0xD2,
+    ),
+)  # fmt: skip
+"""Chips that a maker's commands suspend, of which these are examples."""
 
 DUAL_SPARES = replace(DUAL, name="dual_spares", geometry=replace(DUAL.geometry, blocks=11, spare_blocks=2))
 """Two dies with spare blocks."""
@@ -81,7 +91,10 @@ CONFIGS: dict[str, FmsConfig] = {
 }  # fmt: skip
 EVERY_CONFIG = {
     **CONFIGS,
-    **{config.name: config for config in (IMPATIENT, IMPATIENT_RETRY, UPDATING, UPDATING_PAIR, DUAL_SPARES)},
+    **{
+        config.name: config
+        for config in (IMPATIENT, IMPATIENT_RETRY, MAKER, UPDATING, UPDATING_PAIR, DUAL_SPARES)
+    },
 }
 
 

@@ -364,9 +364,10 @@ class DieModel:
         elif op is BusOp.PROGRAM_LAST:
             failed = bool(self.works) and self.works[-1].failed
             begin = max(clock, self.array_end)
-            self._busy(clock, max(self.cycles["tcbsy"], begin - clock))
             self.failed_before = failed
-            self._start_array("program", clock, pages)
+            work = self._start_array("program", clock, pages)
+            cached = self.config.chips.cache_program
+            self._busy(clock, max(self.cycles["tcbsy"], begin - clock) if cached else work.end - clock)
             self.programming = True
         else:
             work = self._start_array("erase", clock, pages)

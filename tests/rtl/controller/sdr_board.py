@@ -36,6 +36,7 @@ class Socket:
     features: int = 0x0000
     bad_blocks: int = 0
     drive: int = 0x00
+    suspend_cycles: int | None = None  # address cycles of 84h, 13h, 61h and D2h; None: it lacks these
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ _SDR = replace(
         replace(
             TINY.timing, clock_mhz=100, twc=ns(20), trr=Duration(6, 40), tr=ns(1_250), tprog=ns(10_000),
             tbers=ns(35_000), tcbsy=ns(150), tdbsy=ns(25), trst=ns(500), tfeat=ns(50),
+            tsusp=ns(1_000), tres=ns(50), tadv=ns(1_500),
         )
     ),
     write_sets=4,
@@ -88,6 +90,8 @@ _SDR = replace(
 _EVERYTHING = 0x007F
 """Cache programs and reads, features, 78h, copyback, unique ID, 06h."""
 _ZQ = 1 << 13
+_ERASES = {"erase_suspend": 0x61, "erase_resume": 0xD2}
+"""Examples of commands of a maker, as are 84h and 13h."""
 _TWO_PLANES, _TWO_PLANE_READS = 1 << 3, 1 << 6
 
 CACHED = Board(
@@ -103,6 +107,7 @@ CACHED = Board(
             multi_plane=True,
             drive_ohms=50,
             zq_calibration=True,
+            **_ERASES,
         ),
     ),
     (
@@ -114,6 +119,7 @@ CACHED = Board(
                 features=_TWO_PLANES,
                 bad_blocks=1,
                 drive=0x01,
+                suspend_cycles=0,
             )
             for seed in (5, 9)
         ),
@@ -129,17 +135,33 @@ TWO_PLANES = Board(
     replace(
         _SDR,
         name="sdr_two_planes",
-        chips=replace(MANDATORY, sdr_mode=4, multi_plane=True, multi_plane_read=True, change_plane=True),
+        chips=replace(
+            MANDATORY,
+            sdr_mode=4,
+            multi_plane=True,
+            multi_plane_read=True,
+            change_plane=True,
+            program_suspend=0x84,
+            program_resume=0x13,
+            suspend_row=True,
+            **_ERASES,
+        ),
     ),
     (
         tuple(
-            Socket(mode=5, seed=seed, optional=_EVERYTHING & ~3, features=_TWO_PLANES | _TWO_PLANE_READS)
+            Socket(
+                mode=5,
+                seed=seed,
+                optional=_EVERYTHING & ~3,
+                features=_TWO_PLANES | _TWO_PLANE_READS,
+                suspend_cycles=3,
+            )
             for seed in (6, 8)
         ),
     ),
     mode=4,
 )
-"""The same without caches, but with reads of two planes."""
+"""The same without caches, but with reads of two planes. Programs can be suspended, too."""
 
 PLAIN = Board(
     replace(
@@ -170,7 +192,7 @@ BOTH = Board(
 
 BOARDS = {board.config.name: board for board in (PORTED, CACHED, TWO_PLANES, PLAIN, BOTH)}
 _PINS = ("ce_n", "cle", "ale", "we_n", "re_n", "dq_oe", "dq_o")
-_COUNTS = ("violations", "misuses", "ignored")
+_COUNTS = ("violations", "misuses", "ignored", "suspensions")
 
 
 class SdrBoard(wiring.Component):
@@ -180,7 +202,7 @@ class SdrBoard(wiring.Component):
 
     power : In(1)
     fail_program, fail_erase : In(parts)
-    violations, misuses, ignored : Out(32).array(parts)   see `sdr_part.sv`
+    violations, misuses, ignored, suspensions : Out(32).array(parts)   see `sdr_part.sv`
     modes : Out(3).array(parts)
     """
 
@@ -224,6 +246,7 @@ class SdrBoard(wiring.Component):
         return m
 
     def _part(self, m: Module, number: int, socket: Socket, at_chips: dict, ce_n, bus: Signal):
+        pairs = (0x84, 0x13, 0x61, 0xD2) if socket.suspend_cycles is not None else (0, 0, 0, 0)
         g = self.board.config.geometry
         from_part, drives, ready = (
             Signal(width, name=f"{name}_{number}") for name, width in (("io", 8), ("oe", 1), ("rb_n", 1))
@@ -234,6 +257,8 @@ class SdrBoard(wiring.Component):
             p_BLOCKS=g.blocks * g.planes, p_PLANES=g.planes, p_MAX_MODE=socket.mode, p_SEED=socket.seed,
             p_OPTIONAL=socket.optional, p_FEATURES=socket.features, p_DRIVE=socket.drive,
             p_BAD_BLOCKS=socket.bad_blocks, p_SCALE=SCALE,
+            p_PROGRAM_SUSPEND=pairs[0], p_PROGRAM_RESUME=pairs[1], p_ERASE_SUSPEND=pairs[2],
+            p_ERASE_RESUME=pairs[3], p_SUSPEND_CYCLES=socket.suspend_cycles or 0,
             i_power=self.power, i_ce_n=ce_n, i_cle=at_chips["cle"], i_ale=at_chips["ale"],
             i_we_n=at_chips["we_n"], i_re_n=at_chips["re_n"], i_wp_n=1, i_io_i=bus,
             o_io_o=from_part, o_io_oe=drives, o_rb_n=ready,

@@ -142,6 +142,29 @@ def reads_beside_programs(device: Device) -> None:
     device.wait(appends)
 
 
+def suspends(device: Device, bench: Bench) -> None:
+    """Reads while other blocks are programmed, and while their zones are erased, suspend what they can."""
+    stream, other = device.stream("durable", Port.CORE), device.stream("volatile", Port.HOST)
+    first = some_blocks(1)
+    stored = stream.append(first)
+    stream.flush()
+    counts = [sum(bench.count("suspensions"))]
+    appends = [other.append_async(some_blocks(GEOMETRY.superpage)) for _ in range(3)]
+    for _ in range(6):
+        assert bytes(stream.read(stored)) == bytes(first)
+    device.wait(appends)
+    other.flush()
+    counts.append(sum(bench.count("suspensions")))
+    other.reset()
+    for _ in range(6):
+        assert bytes(stream.read(stored)) == bytes(first)
+    counts.append(sum(bench.count("suspensions")))
+    # A board without pairs for programs has erases beside its appends.
+    begin, appended, erased = counts
+    assert begin < erased if CONFIG.chips.has_maker_suspend else begin == erased, counts
+    assert begin < appended or not CONFIG.chips.suspends_programs, counts
+
+
 def failed_program(device: Device, bench: Bench) -> None:
     """A page set whose program fails is moved to spare blocks, or reported."""
     stream = device.stream("durable", Port.CORE)
@@ -160,7 +183,11 @@ def failed_program(device: Device, bench: Bench) -> None:
     for _ in range(400):
         if failures():
             break
-        bench.link.run(50)
+        if CONFIG.chips.suspends_programs:
+            # Their failure is not lost, although the status of each read clears FAIL.
+            assert bytes(stream.read(stored)) == bytes(before)
+        else:
+            bench.link.run(50)
     bench.set_pin("fail_program", 0)
     assert programs and failures()
     if GEOMETRY.spare_blocks:
@@ -188,6 +215,7 @@ async def stores_data(dut):
         assert len(device.bad_blocks) == (sum(bad) if GEOMETRY.spare_blocks else 0)
         stores_and_reads(device)
         reads_beside_programs(device)
+        suspends(device, bench)
         failed_program(device, bench)
         device.disable()
 

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.rtl.lib.forward import follow
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.errors import require
 
 from .array_port import ArrayPort
 from .command.control import CommandControl, Transfer
@@ -67,6 +68,9 @@ class Die(wiring.Component):
     """
 
     def __init__(self, config: FmsConfig):
+        require(not config.chips.has_maker_suspend, "chips.program_suspend and chips.erase_suspend",
+                (config.chips.program_suspend, config.chips.erase_suspend),
+                "0 for simulated dies, which have suspended reads of this project")  # fmt: skip
         self.config = config
         super().__init__({"pins": In(NandBus(1)), "array": Out(ArrayPort(config))})
 

@@ -8,8 +8,9 @@ from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from tests.rtl.channel.channel_helpers import EVERY_CONFIG
 
-BENCH, RETRIES, SUSPENSIONS = (
-    Path(__file__).with_name(f"{name}_bench.py") for name in ("die_agent", "retrier", "suspensions")
+BENCH, RETRIES, SUSPENSIONS, MAKER_SUSPENDS = (
+    Path(__file__).with_name(f"{name}_bench.py")
+    for name in ("die_agent", "retrier", "suspensions", "maker_suspends")
 )
 
 
@@ -36,6 +37,10 @@ def test_retries(simulator, seed):
 
 def test_suspensions(seed):
     run(Simulator.VERILATOR, seed, read_run=1, program_run=1, config="dual", bench=SUSPENSIONS)
+
+
+def test_maker_suspends(seed):
+    run(Simulator.VERILATOR, seed, read_run=4, program_run=1, config="maker", bench=MAKER_SUSPENDS)
 
 
 def run(

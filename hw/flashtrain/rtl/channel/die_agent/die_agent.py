@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.hdl import ValueLike
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -119,7 +119,8 @@ class DieAgent(wiring.Component):
     pages as `read_run` sets on all planes have. During an erase there is no limit: no page set can be
     programmed before its end, so a read has nothing to wait for.
 
-    Without `chips.suspended_read` the reader waits for a grant, as the others do.
+    Without `chips.suspended_read` the reader waits for a grant, as the others do. Suspend commands of the
+    maker work as suspended reads do, but only while the array programs or erases.
 
     Programs, reads, erases and updates are granted the die in rotation. An owner gives it up when it has
     nothing more to do, or after its run if another requests the die. So a request waits at most for the work
@@ -339,17 +340,29 @@ class DieAgent(wiring.Component):
         # A suspended read may begin just before the unit ends. The unit owns the die until the read ends.
         suspendable, program_delayed = Signal(), Signal()
         m.d.sync += program_delayed.eq(poller.program_delayed)
+        chips = self.config.chips
+        by_maker = {programmer: chips.suspends_programs, self._eraser: chips.suspends_erases}
         for unit in (programmer, self._eraser):
+            begun: Value = unit.schedule.busy
+            if chips.has_maker_suspend:
+                begun = poller.working if by_maker[unit] else Const(0)
             with m.If(self._owns(unit)):
-                m.d.sync += suspendable.eq(unit.schedule.busy)
+                m.d.sync += suspendable.eq(begun)
             m.d.comb += self._port(unit).busy.eq(unit.schedule.busy | suspendable | reader.suspended)
         m.d.comb += [
-            reader.suspendable.eq(suspendable if self.config.chips.suspended_read else 0),
+            reader.suspendable.eq(suspendable if chips.suspended_read or chips.has_maker_suspend else 0),
             reader.program_delayed.eq(program_delayed),
             reader.defer_sets.eq(defer_sets),
             poller.suspend.eq(reader.suspend),
             poller.registers_held.eq(reader.registers_held),
         ]
+
+        if chips.has_maker_suspend:
+            m.d.comb += [
+                reader.erasing.eq(self._owns(self._eraser)),
+                reader.working.eq(poller.working),
+                reader.polling.eq(poller.port.polling),
+            ]
 
     def _poll(self, m: Module) -> None:
         """The ready poller works for the owner of the die."""

@@ -1,6 +1,6 @@
 """Reads pages from a die: senses them in sets, ahead of their output."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,7 +8,14 @@ from flashtrain.rtl.layouts import DieRead
 from flashtrain.rtl.lib.timer import Timer
 from flashtrain.spec import FmsConfig, NandTiming
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.nand import BusOp, DieStatus
+from flashtrain.spec.nand import (
+    RESUME_ERASE,
+    RESUME_PROGRAM,
+    SUSPEND_ERASE,
+    SUSPEND_PROGRAM,
+    BusOp,
+    DieStatus,
+)
 from flashtrain.spec.timing import ns
 
 from .read_sets import ReadSets
@@ -16,7 +23,7 @@ from .ready_poller import PollLimit
 from .unit_scheduler import bus_ports
 
 
-class ReadWait(enum.Enum, shape=3):
+class ReadWait(enum.Enum, shape=4):
     """The waits of a reader."""
 
     NEXT_PLANE = 0
@@ -27,6 +34,8 @@ class ReadWait(enum.Enum, shape=3):
     ADVANCE = 5  # tADV itself
     AGAIN = 6  # the next poll after one that came too early
     CHANGE_COLUMN = 7
+    SUSPEND = 8  # of a command of the maker
+    RESUME = 9  # until the next one
 
 
 _WAITS = {
@@ -39,10 +48,13 @@ _WAITS = {
     ReadWait.CHANGE_COLUMN: ("tccs",),
 }
 
+_MAKER_WAITS = {ReadWait.SUSPEND: ("twb", "tsusp"), ReadWait.RESUME: ("twb", "tres", "tadv")}
 
-def _wait_cycles(timing: NandTiming) -> dict[ReadWait, int]:
-    """Cycles of each wait, at least 1."""
-    cycles = {wait: max(sum(map(timing.cycles, names)), 1) for wait, names in _WAITS.items()}
+
+def _wait_cycles(timing: NandTiming, *, of_maker: bool) -> dict[ReadWait, int]:
+    """Cycles of each wait, at least 1; `of_maker`: with commands that suspend."""
+    waits = _WAITS | (_MAKER_WAITS if of_maker else {})
+    cycles = {wait: max(sum(map(timing.cycles, names)), 1) for wait, names in waits.items()}
     return cycles | {ReadWait.AGAIN: ns(500).cycles_at(timing.clock_mhz)}
 
 
@@ -61,6 +73,7 @@ class _State:
         self.can_begin = Signal()  # a suspended read may begin; a cycle late
         self.can_renew = Signal()  # a suspended read may end with the start of the next; a cycle late
         self.set_ready = Signal()  # the status says so
+        self.has_failed = Signal()  # the status says so
 
 
 class Reader(wiring.Component):
@@ -83,6 +96,17 @@ class Reader(wiring.Component):
         BDh                   the next page of the same planes
         BFh                   the set has been output (BEh selects a page), or
         BFh BDh               the same, and the next page of the same planes is requested
+
+    A maker's pair of commands does the same in more steps, with plain reads between them:
+
+        suspend, 70h..        until the die is ready
+        00h..32h 00h..30h     sense a set, and output it
+        resume
+
+    The suspend waits for the end of a poll, and holds up the next one until the resume. The work may end just
+    before it; the die then takes no notice of either command. A failure of that work would be lost with the
+    read. So with FAIL in the status nothing is read: the resume follows, and the poller finds the failure.
+    The next suspend comes tRES and tADV after the resume.
 
     The reader polls the die itself when its timer expires. A die that is busy in `late_polls` such polls
     without a ready one between them is lost.
@@ -109,6 +133,12 @@ class Reader(wiring.Component):
     sensed : Out(1)          pulse: a sense has been started
     page_output : Out(1)     pulse: a page has been output
 
+    With suspend commands of the maker:
+
+    erasing : In(1)          the other unit erases
+    working : In(1)          the ready poller has not seen the end of that
+    polling : In(1)          it polls
+
     Parameters
     ----------
     gather_cycles : see `ReadSets`
@@ -119,7 +149,8 @@ class Reader(wiring.Component):
         self.gather_cycles = gather_cycles
         self._sets = ReadSets(config, gather_cycles)
         self._poll_limit = PollLimit(config.late_polls)
-        self._waits = _wait_cycles(config.timing)
+        self._by_maker = config.chips.has_maker_suspend
+        self._waits = _wait_cycles(config.timing, of_maker=self._by_maker)
         self._timer = Timer(bits_for(max(self._waits.values()) + 1))
         super().__init__({
             **bus_ports(config),
@@ -129,6 +160,7 @@ class Reader(wiring.Component):
             "program_delayed": In(1),
             "defer_sets": In(1),
             **({"remapped": In(1)} if config.geometry.spare_blocks else {}),
+            **(dict.fromkeys(("erasing", "working", "polling"), In(1)) if self._by_maker else {}),
             "suspended": Out(1),
             "suspend": Out(1),
             "set_pages": Out(range(config.geometry.planes + 1)),
@@ -150,6 +182,8 @@ class Reader(wiring.Component):
         self._conditions(m, s)
         with m.FSM(name="reader") as fsm:
             self._choose_set(m, s)
+            if self._by_maker:
+                self._suspend_by_maker(m, s)
             self._address_pages(m, s)
             self._poll(m, s)
             self._mark_sensed(m, s)
@@ -175,6 +209,9 @@ class Reader(wiring.Component):
         """Requests to the scheduler and the bus, and the conditions that a sense depends on."""
         sets = self._sets
         wanted = Mux(s.suspended, DieStatus.SUSPENDED_READ.value, DieStatus.RDY.value)
+        if self._by_maker:
+            wanted = DieStatus.RDY.value
+            m.d.sync += s.has_failed.eq((self.bus_status & DieStatus.FAIL.value) != 0)
         # The ready poller is to see an idle array between the end of a set and the next sense.
         senses = sets.complete & ~s.statistics & ~s.deferred
         renews = senses & sets.sequential & self.suspendable & self.array_busy
@@ -196,6 +233,8 @@ class Reader(wiring.Component):
             can_sense.eq(senses),
             can_renew.eq(renews),
         ]
+        if self._by_maker:
+            can_renew = Const(0)
         m.d.comb += [
             # `suspendable` may rise a cycle after `defer_sets`, when `can_sense` does not know it yet.
             s.can_begin.eq(self.suspendable & can_sense & ~s.deferred),
@@ -210,9 +249,19 @@ class Reader(wiring.Component):
     def _wait(self, m: Module, wait: ReadWait) -> None:
         m.d.comb += [self._timer.port.start.eq(1), self._timer.port.cycles.eq(self._waits[wait])]
 
+    def _by_own_commands(self, s: _State) -> Value:
+        """The set is read by commands of this project beside a program or an erase."""
+        return Const(0) if self._by_maker else s.suspended
+
     def _start_sense(self, m: Module, s: _State) -> None:
         m.d.comb += self.sensed.eq(1)
         m.next = "WAIT"
+        if self._by_maker:
+            m.d.comb += self.suspend.eq(s.suspended)
+            self._wait(m, ReadWait.SENSE)
+            with m.If(s.cached):
+                self._wait(m, ReadWait.CACHE)
+            return
         with m.If(s.suspended):
             m.d.comb += self.suspend.eq(1)
             m.d.sync += self.registers_held.eq(1)
@@ -238,24 +287,79 @@ class Reader(wiring.Component):
                 with m.If(s.statistics):
                     m.d.comb += sets.sense_all.eq(1)
                     m.next = "STATISTICS"
-            with m.Elif(s.can_begin):
-                m.d.comb += sets.take.eq(1)
-                m.d.sync += s.suspended.eq(1)
+            if self._by_maker:
+                with m.Elif(s.can_begin & ~self._timer.port.running):
+                    m.d.sync += [s.suspended.eq(1), self.registers_held.eq(1)]
+                    m.next = "CLAIM"
+            else:
+                self._begin_suspended_read(m, s)
+
+    def _begin_suspended_read(self, m: Module, s: _State) -> None:
+        sets = self._sets
+        with m.Elif(s.can_begin):
+            m.d.comb += sets.take.eq(1)
+            m.d.sync += s.suspended.eq(1)
+            m.next = "PAGE_ADDRESS"
+            with m.If(s.suspended & s.sequential):
+                m.d.comb += sets.sense_all.eq(1)
+                m.next = "NEXT_PAGE"
+            if self.config.geometry.spare_blocks:
+                m.d.sync += s.blocks_known.eq(1)
+
+    def _suspend_by_maker(self, m: Module, s: _State) -> None:
+        """Suspend, once no poll is under way, and take the set when the die is ready."""
+        # `registers_held` is high: no poll begins, so no other unit may use the bus.
+        with m.State("CLAIM"):
+            with m.If(~self.working):
+                m.d.sync += self.registers_held.eq(0)
+                m.next = "IDLE"
+            with m.Elif(~self.polling):
+                m.next = "SUSPEND"
+
+        with m.State("SUSPEND"):
+            m.d.comb += [
+                self.bus.valid.eq(1),
+                self.bus.payload.op.eq(Mux(self.erasing, SUSPEND_ERASE, SUSPEND_PROGRAM)),
+            ]
+            with m.If(self.bus.ready):
+                m.next = "SUSPEND_SENT"
+
+        with m.State("SUSPEND_SENT"):
+            with m.If(self.bus_done):
+                self._wait(m, ReadWait.SUSPEND)
+                m.next = "WAIT_SUSPENDED"
+
+        with m.State("WAIT_SUSPENDED"):
+            m.d.comb += [self.bus.valid.eq(~self._timer.port.running), self.bus.payload.op.eq(BusOp.STATUS)]
+            with m.If(self.bus.ready):
+                m.next = "SUSPEND_STATUS"
+
+        with m.State("SUSPEND_STATUS"):
+            with m.If(self.bus_done & ~s.set_ready):
+                m.d.comb += self._poll_limit.busy.eq(1)
+                self._wait(m, ReadWait.AGAIN)
+                m.next = "WAIT_SUSPENDED"
+            with m.Elif(self.bus_done):
+                m.d.comb += self._poll_limit.ready.eq(1)
+                m.next = "TAKE"
+                with m.If(s.has_failed):
+                    m.next = "END"
+
+        # The set may have grown since the suspend.
+        with m.State("TAKE"):
+            with m.If(self._sets.complete):
+                m.d.comb += self._sets.take.eq(1)
                 m.next = "PAGE_ADDRESS"
-                with m.If(s.suspended & s.sequential):
-                    m.d.comb += sets.sense_all.eq(1)
-                    m.next = "NEXT_PAGE"
-                if self.config.geometry.spare_blocks:
-                    m.d.sync += s.blocks_known.eq(1)
 
     def _address_pages(self, m: Module, s: _State) -> None:
         sets, request = self._sets, self.bus.payload
+        own = self._by_own_commands(s)
         with m.State("PAGE_ADDRESS"):
             m.d.comb += [
-                self.bus.valid.eq(s.suspended | ~self._timer.port.running),
+                self.bus.valid.eq(own | ~self._timer.port.running),
                 self.lock.eq(s.addressing),
             ]
-            with m.If(s.suspended):
+            with m.If(own):
                 m.d.comb += request.op.eq(
                     Mux(sets.last, BusOp.SUSPENDED_READ_LAST, BusOp.SUSPENDED_READ_MORE)
                 )
@@ -275,7 +379,7 @@ class Reader(wiring.Component):
                     self._start_sense(m, s)
                 with m.Else():
                     m.next = "PAGE_ADDRESS"
-                    with m.If(~s.suspended):
+                    with m.If(~own):
                         self._wait(m, ReadWait.NEXT_PLANE)
 
     def _poll(self, m: Module, s: _State) -> None:
@@ -347,6 +451,9 @@ class Reader(wiring.Component):
                 self.bus.valid.eq(1),
                 request.op.eq(Mux(s.suspended, BusOp.SUSPENDED_READ_END, BusOp.CACHE_READ_END)),
             ]
+            if self._by_maker:
+                with m.If(s.suspended):
+                    m.d.comb += request.op.eq(Mux(self.erasing, RESUME_ERASE, RESUME_PROGRAM))
             with m.If(s.suspended & s.renew):
                 m.d.comb += request.op.eq(BusOp.SUSPENDED_READ_RENEW)
             with m.If(self.bus.ready):
@@ -356,6 +463,8 @@ class Reader(wiring.Component):
             with m.If(self.bus_done & s.suspended):
                 with m.If(self.program_delayed):
                     self._wait(m, ReadWait.ADVANCE)
+                if self._by_maker:
+                    self._wait(m, ReadWait.RESUME)
                 m.d.sync += self.registers_held.eq(0)
                 m.next = "IDLE"
                 with m.If(s.renew):
@@ -374,7 +483,7 @@ class Reader(wiring.Component):
             m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
             with m.If(sets.read.statistics):
                 m.d.comb += request.op.eq(BusOp.SELECT_STATISTICS)
-            with m.Elif(s.suspended):
+            with m.Elif(self._by_own_commands(s)):
                 m.d.comb += request.op.eq(BusOp.SUSPENDED_READ_SELECT)
             with m.If(self.bus.ready):
                 m.next = "SELECT_SENT"

@@ -159,7 +159,8 @@ class ReadyPoller(wiring.Component):
 
     A suspended read prolongs the work of the array. The prediction is prolonged as much when it would end,
     once for each such read, so a timer needs no adder. While a suspended read holds the data registers, no
-    program that waits for the array can begin, and polls are deferred.
+    program that waits for the array can begin, and polls are deferred. So they are while a command of a maker
+    has suspended the work: its status would be that of a die without any.
 
     An update begins when the array is idle. The short timer predicts the end of the update unit's work, for
     the smallest tile that it can be. The array timer goes on with the array, whose program may take longer.
@@ -178,6 +179,7 @@ class ReadyPoller(wiring.Component):
     suspend : In(1)    pulse: a suspended read has been sent
     registers_held : In(1)   a suspended read holds the data registers
     program_delayed : Out(1) by prediction, a program waits for them
+    working : Out(1)   with suspend commands of the maker: some work has not been seen to end
     poll : Out(1), poll_accepted : In(1)   requests a STATUS operation, until it is accepted
     bus_status : In(8), bus_done : In(1)   the operation has ended, its status came a cycle ago; a cycle later
                        `ready` may report it
@@ -187,6 +189,7 @@ class ReadyPoller(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         self._plans = _plans(config)
+        self._reports_work = config.chips.has_maker_suspend
         cycles = config.timing.cycles
         self._twb = cycles("twb")
         self._cache_busy = self._twb + cycles("tcbsy")
@@ -214,6 +217,7 @@ class ReadyPoller(wiring.Component):
             "bus_done": In(1),
             "bus_status": In(8),
             "lost": Out(1),
+            **({"working": Out(1)} if config.chips.has_maker_suspend else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -250,6 +254,8 @@ class ReadyPoller(wiring.Component):
                 with m.Case(kind):
                     _start(m, self._short_timer.port, cycles - 2)
         m.d.comb += self.port.polling.eq(fsm.ongoing("POLL") | fsm.ongoing("STATUS"))
+        if self._reports_work:
+            m.d.comb += self.working.eq(~fsm.ongoing("IDLE"))
         return m
 
     def _prolong(self, m: Module) -> Signal:
