@@ -106,11 +106,11 @@ def test_a_board_that_loses_its_power(number: int, seed: int, request: pytest.Fi
                 below = judge_below(device.stream(name), work.begun[name], coded=False)
                 judged, spoilt = judged + below.blocks, spoilt + below.spoilt
                 work.append()
-        assert board.violations == 0 and read and judged
+        assert board.violations == 0
         print(
             f"{made.count} cuts, {made.busy} in cycles of a busy chip, {made.recovering} in recoveries:"
             f" {read} acknowledged pages are there; {judged} pages below write pointers, {spoilt} of them"
             f" spoilt; {board.cycles:,} cycles, {time.monotonic() - begun:.0f} s; {work.done}"
         )
     if cuts >= 25:
-        assert set(work.done) >= PLAIN
+        assert read and judged and set(work.done) >= PLAIN
