@@ -62,7 +62,7 @@ class Chips:
     erase_resume: int = integer(0, 255, "", "command that resumes it", 0)
     suspend_row: bool = switch("a row address follows each of these four commands", False)
     drive_ohms: int = integer(
-        0, 50, "Ω", "drive strength that bring-up sets: 18, 25, 35 or 50; 0 leaves it", 0
+        0, 50, "ohm", "drive strength that bring-up sets: 18, 25, 35 or 50; 0 leaves it", 0
     )
     zq_calibration: bool = switch("bring-up calibrates the drive of each chip by its resistor (F9h)", False)
 

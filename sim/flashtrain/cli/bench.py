@@ -44,11 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--points", metavar="PATTERN",
-        help=f"of {NAME}: the points whose names match, such as 'small/read_*'; not merged into the results",
+        help=f"of {NAME}: points by name, such as 'small/read_*'; not merged into the results",
     )  # fmt: skip
     parser.add_argument(
         "--against", choices=[kind.name for kind in LINKS.values() if kind.timed], default="model",
-        metavar="LINK", help=f"of {NAME}: the Link that is compared with the RTL (default: model)",
+        metavar="LINK", help=f"of {NAME}: the Link compared with the RTL (default: model)",
     )  # fmt: skip
     parser.add_argument(
         "--rtl-results", type=output_file, default=RTL_RESULTS, metavar="FILE",

@@ -178,7 +178,7 @@ def test_drive_strength_and_its_calibration(driven):
     reports = bring_up(driven)
     for report in reports:
         assert report.error is None and [step.name for step in report.steps] == DRIVEN_STEPS
-        assert [step.outcome for step in report.steps[-3:]] == ["25 Ω", "passed", "SDR mode 4"]
+        assert [step.outcome for step in report.steps[-3:]] == ["25 ohm", "passed", "SDR mode 4"]
     for chip in (chip for chips in driven.chips for chip in chips):
         assert chip.features[0x10] == bytes([1, 0, 0, 0])
         assert chip.calibrations == [(0xF9, 0x00)] and not chip.ignored
@@ -200,9 +200,9 @@ def test_drive_strengths(driven, ohms, value, drive):
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
-        ({"drive": 0}, "declares no drive strength of 25 Ω; it declares none"),
-        ({"drive": 0b110}, "declares no drive strength of 25 Ω; it declares none"),
-        ({"drive": 0b101}, "declares no drive strength of 25 Ω; it declares 18 Ω, 35 Ω, 50 Ω"),
+        ({"drive": 0}, "declares no drive strength of 25 ohm; it declares none"),
+        ({"drive": 0b110}, "declares no drive strength of 25 ohm; it declares none"),
+        ({"drive": 0b101}, "declares no drive strength of 25 ohm; it declares 18 ohm, 35 ohm, 50 ohm"),
         ({"optional": FACTS.optional}, "declares no ZQ calibration"),
     ],
 )

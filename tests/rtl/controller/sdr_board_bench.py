@@ -34,7 +34,7 @@ async def brings_up_every_part(dut):
         assert report.error is None, report.error
         assert report.page is not None and report.page.model == "SDR PART"
         assert report.page.sdr_modes == tuple(range(socket.mode + 1))
-        assert [step.outcome for step in report.steps[-3:-1]] == ["25 Ω", "passed"]
+        assert [step.outcome for step in report.steps[-3:-1]] == ["25 ohm", "passed"]
         assert report.mode == slowest and getattr(dut, f"modes__{channel}").value == slowest
         for name in ("violations", "misuses", "ignored"):
             assert int(getattr(dut, f"{name}__{channel}").value) == 0, name

@@ -42,7 +42,7 @@ def test_fast_programs_differ_in_one_operation(code):
 
 
 def test_examples(capsys):
-    step, formats = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    step, formats, halves = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(step, {})
     # Two steps of the learning rate, and a little decay; a thousand squares of 1/2.
     assert capsys.readouterr().out.startswith("0.99")
@@ -50,6 +50,8 @@ def test_examples(capsys):
     *moments, nbytes = capsys.readouterr().out.replace("[", "").replace("]", "").split()
     # 0.05 lies between these two; w in four bytes, m and v in two.
     assert set(map(float, moments)) == {0.04980469, 0.05004883} and nbytes == "8000"
+    exec(halves, {})
+    assert capsys.readouterr().out.split() == ["0x3f9e", "2.0", "1.2345678"]
 
 
 def test_figures_after_hundred_steps():

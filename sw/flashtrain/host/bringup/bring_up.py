@@ -149,10 +149,10 @@ def _drive(chip: ChipPins, chips: Chips, report: ChipReport) -> Iterator[Step]:
     assert page is not None
     if ohms := chips.drive_ohms:
         if ohms not in page.drive_ohms:
-            declared = ", ".join(f"{each} Ω" for each in page.drive_ohms) or "none"
-            raise NotDeclared(f"{chip} declares no drive strength of {ohms} Ω; it declares {declared}")
+            declared = ", ".join(f"{each} ohm" for each in page.drive_ohms) or "none"
+            raise NotDeclared(f"{chip} declares no drive strength of {ohms} ohm; it declares {declared}")
         _set_kept(chip, Feature.DRIVE_STRENGTH, DRIVE_OHMS.index(ohms))
-        yield Step("drive strength", f"{ohms} Ω")
+        yield Step("drive strength", f"{ohms} ohm")
     if chips.zq_calibration:
         if not page.has_zq_calibration:
             raise NotDeclared(f"{chip} declares no ZQ calibration (bit 13 of its optional commands)")
