@@ -55,14 +55,6 @@ TALKING = (
         UNITS,
     ),
     Fault(
-        "suspend-beside-a-poll",
-        "channel/die_agent/reader.py",
-        "with m.Elif(~self.polling):",
-        "with m.Else():",
-        "a suspended program seems to have ended, and the next one is loaded",
-        MAKER_SUSPENDS,
-    ),
-    Fault(
         "failure-lost-by-a-read",
         "channel/die_agent/reader.py",
         "with m.If(s.has_failed):",
