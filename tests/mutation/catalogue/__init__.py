@@ -8,6 +8,7 @@ from tests.mutation.catalogue.dies import DIES
 from tests.mutation.catalogue.frontend import FRONTEND
 from tests.mutation.catalogue.keys import KEYS
 from tests.mutation.catalogue.moving import MOVING
+from tests.mutation.catalogue.pcie import PCIE
 from tests.mutation.catalogue.pipelines import PIPELINES
 from tests.mutation.catalogue.port import COMMAND_PORT
 from tests.mutation.catalogue.sdr import SDR
@@ -17,6 +18,7 @@ from tests.mutation.catalogue.talking import TALKING
 from tests.mutation.catalogue.zones import ZONES
 
 FAULTS = (
+    *PCIE,
     *FRONTEND,
     *ZONES,
     *PIPELINES,

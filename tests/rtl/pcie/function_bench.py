@@ -8,7 +8,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.nvme.pcie.configuration import MSIX_CONTROL
-from flashtrain.nvme.pcie.memory import Unreachable
+from flashtrain.nvme.pcie.memory import Span, Unreachable
 from flashtrain.nvme.pcie.msix import ENABLE
 from flashtrain.nvme.pcie.prp import spans
 from flashtrain.nvme.subsystem.io_commands import Refusal
@@ -121,6 +121,8 @@ class Bench:
         self.open: dict[tuple[int, int], bytes] = {}
         """Commands of I/O queues that the host waits for."""
         self.expected_status: dict[tuple[int, int], int] = {}
+        self.spans: dict[tuple[int, int], list[Span]] = {}
+        """The data of I/O commands, as the software reads their PRPs."""
         self.results: dict[tuple[int, int], tuple[int, int]] = {}
         """Status and result as the firmware or the executor gave them."""
         self.found: dict[tuple[int, int], int] = {}
@@ -293,9 +295,8 @@ class Bench:
     # I/O commands.
 
     def any_command(self, number: int) -> bytes:
-        """A command of any kind, with the status that the software gives its data pointer."""
-        cid, opcode = self.new_cid(), random.choice([*_OF_BLOCKS, *_OF_BLOCKS, *Opcode])
-        grain = PORT_BYTES if opcode in _TO_HOST else 4
+        """A command of any kind and length; a few of them are wrong."""
+        opcode = random.choice([*_OF_BLOCKS, *_OF_BLOCKS, *Opcode])
         flags = 0x40 if random.random() < 0.05 else 0
         most = MOST_BYTES // BLOCK_BYTES
         count = random.choice([random.randint(1, 4), random.randint(1, most), 1, 2])
@@ -303,11 +304,18 @@ class Bench:
             count = most + random.randint(1, 5)
         if opcode == Opcode.ZONE_MANAGEMENT_RECEIVE:
             count = 2 * random.randint(1, 300)
-        length = self.length_of(opcode, flags, count)
-        prps, pages = self.pointer(length, grain) if length else ((random.getrandbits(64), 0), [])
+        return self.command(number, opcode, count, flags, faulty=random.random() < 0.2)
+
+    def command(self, number: int, opcode: int, count: int, flags: int = 0, faulty: bool = False) -> bytes:
+        """A command with the spans and the status that the software gives its data pointer."""
+        cid, length = self.new_cid(), self.length_of(opcode, flags, count)
+        grain = PORT_BYTES if opcode in _TO_HOST else 4
+        prps, pages = (random.getrandbits(64), 0), []
+        if length:
+            prps, pages = self.pointer(length, grain, faulty)
         status: int = Status.SUCCESS
         try:
-            spans(self, *prps, length, self.page)
+            self.spans[number, cid] = spans(self, *prps, length, self.page)
         except Refusal as refusal:
             status = int(refusal.status)
         if not length and (opcode in _OF_BLOCKS or opcode == Opcode.ZONE_MANAGEMENT_RECEIVE):
@@ -322,8 +330,8 @@ class Bench:
         length = count * size
         return length if length <= MOST_BYTES and not flags else 0
 
-    def pointer(self, length: int, grain: int) -> tuple[tuple[int, int], list[int]]:
-        """PRPs with random offsets, a fifth of them with a fault; the pages that they use."""
+    def pointer(self, length: int, grain: int, faulty: bool) -> tuple[tuple[int, int], list[int]]:
+        """PRPs with random offsets, perhaps with a fault; the pages that they use."""
         page, pages = self.page, []
 
         def new() -> int:
@@ -344,7 +352,7 @@ class Bench:
                     continue
                 self.put_entry(place, new())
                 place, count = place + PRP_BYTES, count - 1
-        if random.random() < 0.2:
+        if faulty:
             match random.randrange(3):
                 case 0:
                     first |= random.randrange(1, 4)
@@ -402,26 +410,33 @@ class Executor:
         assert item["length"] == self.bench.length_of(opcode, flags, count)
         status: int = Status.SUCCESS
         if item["length"]:
-            status = await self._move(opcode in _TO_HOST, item["length"])
+            status = await self._move(opcode in _TO_HOST, (item["queue"], cid))
         elif opcode in (*_OF_BLOCKS, Opcode.ZONE_MANAGEMENT_RECEIVE):
             status = Status.INVALID_FIELD
         self.waiting.append((item["queue"], cid, status))
 
-    async def _move(self, to_host: bool, length: int) -> int:
+    async def _move(self, to_host: bool, key: tuple[int, int]) -> int:
         """Bytes of all pieces, of long ones both ends; the status of the data pointer."""
-        total, last = 0, False
+        found: list[Span] = []
+        last = False
         while not last:
             while len(self.pieces.items) <= self.pieces_seen:
                 await RisingEdge(self.dut.clk)
             piece = unpack(PIECE, self.pieces.items[self.pieces_seen])
             self.pieces_seen += 1
             if piece["status"]:
-                assert piece["last"] and not total
+                assert piece["last"] and not found
+                assert piece["status"] == self.bench.expected_status[key], "the software has another status"
                 return piece["status"]
-            last, total = bool(piece["last"]), total + piece["length"]
-            for address, size in ends_of(piece["address"], piece["length"]):
-                await (self._put(address, size) if to_host else self._get(address, size))
-        assert total == length
+            last = bool(piece["last"])
+            begin, size = piece["address"], piece["length"]
+            if found and found[-1].address + found[-1].length == begin:
+                found[-1] = Span(found[-1].address, found[-1].length + size)
+            else:
+                found.append(Span(begin, size))
+            for address, length in ends_of(begin, size):
+                await (self._put(address, length) if to_host else self._get(address, length))
+        assert found == self.bench.spans.pop(key), "these are not the spans of the software"
         return Status.SUCCESS
 
     async def _get(self, address: int, length: int) -> None:
@@ -729,6 +744,8 @@ async def a_reset_ends_what_was_begun(dut, busy, latency):
         page = bench.take_page()
         await bench.submit(bench.sqs[0], entry(AdminOpcode.GET_LOG_PAGE, bench.new_cid(), (page, 0)))
         bench.executor.held = True
+        # Pieces wait in the walker.
+        bench.executor.pieces.busy = random.choice([0, busy])
         for _ in range(random.randrange(400)):
             await RisingEdge(dut.clk)
         # CC.MPS changes with CC.EN, and not that of the commands under way.
@@ -737,7 +754,7 @@ async def a_reset_ends_what_was_begun(dut, busy, latency):
         waits = bench.executor.under_way
         ready = await bench.read(Property.STATUS)
         assert ready == (Ready.READY if waits else ready)
-        bench.executor.held = False
+        bench.executor.held, bench.executor.pieces.busy = False, busy
         await bench.status(0)
         assert not bench.executor.under_way and dut.running.value == 0
         for cq in bench.cqs.values():
@@ -755,6 +772,24 @@ async def a_reset_ends_what_was_begun(dut, busy, latency):
         await bench.settle()
         assert len(bench.host.log) == requests and bench.host.quiet, "it touches memory while it is disabled"
         bench.compare()
+
+
+@cocotb.test()
+async def a_new_page_size_is_not_that_of_commands_under_way(dut):
+    """The host changes CC.MPS as it disables the controller, and the pieces of a list have not been taken."""
+    bench = Bench(dut)
+    await bench.start()
+    await bench.enable()
+    await bench.create(1, 8, None)
+    bench.executor.pieces.busy = 0
+    await bench.submit(bench.sqs[1], bench.command(1, Opcode.READ, MOST_BYTES // BLOCK_BYTES))
+    await bench.until(lambda: bench.executor.commands.items, "the command")
+    await bench.write(Property.CONFIGURATION, Configuration.page_exponent.put(4))
+    await bench.settle()
+    bench.executor.pieces.busy = 1
+    await bench.status(0)
+    assert not bench.executor.under_way
+    bench.compare()
 
 
 @cocotb.test()
@@ -807,9 +842,9 @@ async def latencies_are_those_of_the_data_sheet(dut):
 
     found = []
     for queue, raw in (
-        (0, entry(AdminOpcode.ASYNC_EVENT_REQUEST, 1)),
-        (1, entry(Opcode.FLUSH, 2)),
-        (1, entry(Opcode.WRITE, 3, (bench.take_page(), 0))),
+        (0, entry(AdminOpcode.ASYNC_EVENT_REQUEST, bench.new_cid())),
+        (1, bench.command(1, Opcode.FLUSH, 1)),
+        (1, bench.command(1, Opcode.WRITE, 1)),
     ):
         await bench.settle(200)
         sq = bench.sqs[queue]
