@@ -298,6 +298,24 @@ async def a_damaged_frame_is_not_performed(dut):
 
 
 @cocotb.test()
+async def a_byte_without_its_stop_bit_is_none(dut):
+    """The frame around it is whole, and is performed."""
+    bench = Bench(dut)
+    await start(dut, within=400_000, irq=0, locked=1)
+    content = random.randbytes(16)
+    await bench.ask(Request(Operation.STORE, 0, 2, 64, content))
+    for number in range(4):
+        frame = Request(Operation.LOAD, number, 2, 64).frame()
+        middle = random.randrange(1, len(frame) - 1)
+        await bench.line.send(frame[:middle])
+        await bench.line.send(random.randbytes(1), stop=0)
+        await Timer(2 * BIT_NS, "ns")
+        await bench.line.send(frame[middle:])
+        answer = await bench.line.answer()
+        assert answer is not None and answer.data == content
+
+
+@cocotb.test()
 async def bytes_behind_a_request_are_dropped(dut):
     """A second request, without a pause, is lost or answered whole: never taken in part."""
     bench = Bench(dut)
@@ -352,6 +370,16 @@ async def chips_are_protected_without_a_clock(dut):
             await RisingEdge(dut.clk)
         assert (dut.reset.value, dut.wp_n.value) == (1, 0)
         dut.locked.value = 0
+
+
+@cocotb.test()
+async def refusals_of_registers_are_answered(dut):
+    bench = Bench(dut)
+    await start(dut, within=400_000, irq=0, locked=1)
+    for number, address in enumerate((0, REFUSED_FROM, 4, REFUSED_FROM + 4)):
+        for operation, data in ((Operation.WRITE, bytes(4)), (Operation.READ, b"")):
+            answer = await bench.ask(Request(operation, number, 0, address, data))
+            assert (answer.status is Status.REFUSED) == (address >= REFUSED_FROM)
 
 
 @cocotb.test()
