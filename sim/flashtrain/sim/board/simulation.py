@@ -183,7 +183,9 @@ def _board_library(
     sources = [path for path in sources if path.name not in names] + [*gates]
     own = chips or [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
     models = [] if chips else [path for path in VERILATOR_SOURCES if path.suffix != ".sv"]
-    source = ModelSource([*sources, *own], "board", "Vboard", optimization=_OPTIMIZATION, delays=bool(chips))
+    # Gates take most of the time of a simulation.
+    optimization = "-O2" if gates else _OPTIMIZATION
+    source = ModelSource([*sources, *own], "board", "Vboard", optimization=optimization, delays=bool(chips))
     path = build_shared_library(
         verilate_all([source], "board"),
         [_HARNESS, *models],

@@ -25,8 +25,8 @@ def gate_level(component: wiring.Component, name: str) -> list[Path]:
     """
     netlist, _ = placeable(component, name)
     module = netlist["modules"][name]
-    # Copies of drivers of resets are called as what they drive, which Yosys does not read.
-    names = {net: bits for net, bits in module["netnames"].items() if net not in module["cells"]}
+    # Other names make half of the text, and a simulator keeps what has a name.
+    names = {net: bits for net, bits in module["netnames"].items() if net in module["ports"]}
     text = json.dumps({"creator": netlist["creator"], "modules": {name: {**module, "netnames": names}}})
     command = tools.yosys()
     models = tools.yosys_data(command) / "ecp5"
