@@ -1,16 +1,25 @@
 # amaranth: UnusedElaboratable=no
 """A board with its pads' registers, whose chip is the independent SDR part (`tests/parts`)."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
 from amaranth import Instance, Module, Mux, Signal
 from amaranth.lib import wiring
 
 from flashtrain.rtl.board.chip_pins import BoardPins
 from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.sim.board.simulated_board import BOARD_PORTS
+from flashtrain.sim.board.simulation import BoardSimulation
 from flashtrain.spec.boards import Board
+from tests.parts.sdr_sources import PART
+from tests.sim.board.board import CHIP_BOARD
 
 FASTEST_MODE = 5
 """SDR timing mode of the part."""
+SECONDS = 20
+"""For an answer of a simulation on a busy machine."""
 
 
 class ChipBoard(wiring.Component):
@@ -50,3 +59,11 @@ class ChipBoard(wiring.Component):
             o_violations=counts[0], o_misuses=counts[1], o_ignored=counts[2],
         )  # fmt: skip
         return m
+
+
+@contextmanager
+def simulated(board: Board = CHIP_BOARD, gates: Sequence[Path] = ()) -> Iterator[BoardSimulation]:
+    """The board with its serial line as a terminal; at the end its part has met no violation."""
+    with BoardSimulation(board, terminal=True, design=ChipBoard, chips=PART, gates=gates) as simulation:
+        yield simulation
+        assert simulation.violations == 0

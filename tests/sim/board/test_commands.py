@@ -16,12 +16,9 @@ from flashtrain.nvme.client.host import Host
 from flashtrain.nvme.subsystem.settings import DEFAULT_NQN
 from flashtrain.sim.board.simulation import BoardSimulation
 from flashtrain.spec import config_text
-from tests.parts.sdr_sources import PART
 from tests.sim.board.board import CHIP_BOARD
-from tests.sim.board.chip_board import ChipBoard
+from tests.sim.board.chip_board import SECONDS, simulated
 
-SECONDS = 20
-"""For an answer of a simulation on a busy machine."""
 STEPS = 2
 """The loss of the second one is that of weights which the first one has stored."""
 PAGE_BYTES = CHIP_BOARD.config.geometry.page_bytes
@@ -32,9 +29,8 @@ def board(monkeypatch, tmp_path) -> Iterator[BoardSimulation]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(serial, "SerialLink", partial(serial.SerialLink, timeout=SECONDS))
     (tmp_path / "board.toml").write_text(config_text(CHIP_BOARD.config), encoding="utf-8")
-    with BoardSimulation(CHIP_BOARD, terminal=True, design=ChipBoard, chips=PART) as simulation:
+    with simulated() as simulation:
         yield simulation
-        assert simulation.violations == 0
 
 
 def options(board: BoardSimulation) -> list[str]:

@@ -15,23 +15,18 @@ from flashtrain.sim.board.simulation import BoardSimulation
 from flashtrain.spec import Status, ZoneState
 from flashtrain.spec.boards import Board
 from flashtrain.spec.registers import ChannelCounter
-from tests.parts.sdr_sources import PART
 from tests.sim.board.board import CHIP_BOARD, MARKED_BOARD
-from tests.sim.board.chip_board import ChipBoard
-
-SECONDS = 20
-"""For an answer of a simulation on a busy machine."""
+from tests.sim.board.chip_board import SECONDS, simulated
 
 
 @contextmanager
 def linked(board: Board) -> Iterator[tuple[BoardSimulation, SerialLink]]:
-    with BoardSimulation(board, terminal=True, design=ChipBoard, chips=PART) as simulation:
+    with simulated(board) as simulation:
         assert simulation.terminal is not None
         with SerialLink(
             simulation.terminal, board.config, timeout=SECONDS, power=simulation.power_cycle
         ) as link:
             yield simulation, link
-        assert simulation.violations == 0
 
 
 def opened(link: SerialLink, recover: bool = False) -> Device:

@@ -3,11 +3,9 @@
 import pytest
 
 from flashtrain.rtl.board.chip_pins import BoardPins
-from flashtrain.sim.board.simulation import BoardSimulation
 from flashtrain.sim.synthesis.gate_level import gate_level
-from tests.parts.sdr_sources import PART
 from tests.sim.board.board import CHIP_BOARD
-from tests.sim.board.chip_board import ChipBoard
+from tests.sim.board.chip_board import simulated
 from tests.sim.board.test_simulation import appends_and_reads
 
 
@@ -15,6 +13,5 @@ from tests.sim.board.test_simulation import appends_and_reads
 def test_an_independent_part(seed):
     """The cells of an ECP5 between pads and serial line, with the part of `test_simulation`."""
     gates = gate_level(BoardPins(CHIP_BOARD), "flashtrain_board_pins")
-    with BoardSimulation(CHIP_BOARD, terminal=True, design=ChipBoard, chips=PART, gates=gates) as simulation:
+    with simulated(gates=gates) as simulation:
         appends_and_reads(simulation, seed, brought_up=True)
-        assert simulation.violations == 0

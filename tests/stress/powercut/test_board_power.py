@@ -19,9 +19,8 @@ from flashtrain.sim.board.simulation import BoardSimulation
 from flashtrain.spec.registers import Register
 from flashtrain.spec.streams import SINGLE_NODE
 from flashtrain.stress.powercut.under_way import judge_below
-from tests.parts.sdr_sources import PART
 from tests.sim.board.board import CHIP_BOARD
-from tests.sim.board.chip_board import ChipBoard
+from tests.sim.board.chip_board import simulated
 from tests.stress.powercut.workload import PLAIN, Workload
 
 CUTS = 2
@@ -87,7 +86,7 @@ def test_a_board_that_loses_its_power(number: int, seed: int, request: pytest.Fi
     random = Random(seed + 1000 * number)
     work, begun = Workload(random, SINGLE_NODE), time.monotonic()
     read = judged = spoilt = 0
-    with BoardSimulation(CHIP_BOARD, terminal=True, design=ChipBoard, chips=PART) as board:
+    with simulated() as board:
         made = Cuts(board, random)
         with ExitStack() as stack:
             work.begin(made.opened(stack, recover=False))
@@ -106,7 +105,6 @@ def test_a_board_that_loses_its_power(number: int, seed: int, request: pytest.Fi
                 below = judge_below(device.stream(name), work.begun[name], coded=False)
                 judged, spoilt = judged + below.blocks, spoilt + below.spoilt
                 work.append()
-        assert board.violations == 0
         print(
             f"{made.count} cuts, {made.busy} in cycles of a busy chip, {made.recovering} in recoveries:"
             f" {read} acknowledged pages are there; {judged} pages below write pointers, {spoilt} of them"

@@ -366,6 +366,26 @@ def whole_rows(first: int, count: int) -> list[dict]:
     return [a_read(row, plane) for row in range(first, first + count) for plane in range(GEOMETRY.planes)]
 
 
+async def send_random_work(bench: Bench, rows: int) -> None:
+    """Page sets, reads and erases, with and without pauses. No page is read before it is programmed."""
+    for row in range(rows):
+        zone = random.randrange(2, GEOMETRY.zones)
+        match random.choice(("set", "rows", "page", "erase" if row % 5 == 0 else "page")):
+            case "set":
+                first = random.randrange(GEOMETRY.planes)
+                last = random.randrange(first, GEOMETRY.planes)
+                bench.send_set(**a_set(row, zone=zone, first=first, last=last))
+            case "rows":
+                for read in whole_rows(row, random.randint(1, 3)):
+                    bench.send_read(**read)
+            case "page":
+                place = random.randrange(3), random.randrange(GEOMETRY.planes)
+                bench.send_read(**a_read(*place, zone=random.randrange(2)))
+            case "erase":
+                bench.send_erase(zone)
+        await wait(bench.dut, random.choice((0, 0, 5, 500, 5000)))
+
+
 def random_lateness(kind: str, cycles: int) -> int:
     return round(cycles * random.choice((0.5, 1, 1, 1, 1.3, 2)))
 

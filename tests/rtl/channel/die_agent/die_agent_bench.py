@@ -20,6 +20,7 @@ from tests.rtl.channel.die_agent.agent_helpers import (
     a_set,
     plain,
     random_lateness,
+    send_random_work,
     whole_rows,
 )  # fmt: skip
 from tests.rtl.channel.die_model import DieModel
@@ -261,22 +262,7 @@ async def random_work(dut, delay, pause):
     die = DieModel(CONFIG, "die", late=random_lateness, fails=lambda kind, pages: random.random() < 0.3)
     bench = Bench(dut, die, delay=delay, pause=pause)
     await bench.start()
-    for row in range(80):
-        zone = random.randrange(2, GEOMETRY.zones)  # nobody reads a page that is not programmed yet
-        match random.choice(("set", "rows", "page", "erase" if row % 5 == 0 else "page")):
-            case "set":
-                first = random.randrange(GEOMETRY.planes)
-                last = random.randrange(first, GEOMETRY.planes)
-                bench.send_set(**a_set(row, zone=zone, first=first, last=last))
-            case "rows":
-                for read in whole_rows(row, random.randint(1, 3)):
-                    bench.send_read(**read)
-            case "page":
-                place = random.randrange(3), random.randrange(GEOMETRY.planes)
-                bench.send_read(**a_read(*place, zone=random.randrange(2)))
-            case "erase":
-                bench.send_erase(zone)
-        await wait(dut, random.choice((0, 0, 5, 500, 5000)))
+    await send_random_work(bench, rows=80)
     await bench.finish()
 
 
