@@ -6,7 +6,6 @@ from itertools import count
 import numpy as np
 
 from flashtrain.host import Device
-from flashtrain.model.parameters import operation_cycles
 from flashtrain.spec import FmsConfig, Port
 from flashtrain.spec.nand import BusOp
 
@@ -15,6 +14,7 @@ from .array_work import ArrayRecorder, programs_per_cycle
 from .measurement import BenchmarkError, Measurement
 from .progress import pages_programmed, pages_read
 from .read import buffer_hits
+from .read_bound import operation_time, status_time
 
 STORED = "weights"
 """The stream that is read: volatile, written and flushed before."""
@@ -26,6 +26,8 @@ PIECES = 4
 IN_FLIGHT = 16
 """Commands of both kinds together: the queue has room for as many, and is always full."""
 ASKED = 0.95
+ASKED_RAW = 0.9
+"""Of `Mix.raw_bound`."""
 FAIR = 0.9
 """Of each side's share."""
 
@@ -46,11 +48,16 @@ class Mix:
         - Arrays: for each page set that a die programs (tPROG), it senses `reads` others (tR each). The bound
           is dies x (1 + reads) x page set / (tPROG + reads x tR).
         """
-        g, t = config.geometry, config.timing
+        g = config.geometry
         bytes_per_cycle = g.channels * (1 + self.reads) * g.page_bytes / self.bus_cycles(config)
+        return min(self.raw_bound(config), bytes_per_cycle * config.timing.clock_hz)
+
+    def raw_bound(self, config: FmsConfig) -> float:
+        """The same of buses that carry nothing but pages with their parity, 2 bytes per cycle and channel."""
+        g, t = config.geometry, config.timing
         cycles = t.cycles("tprog") + self.reads * t.cycles("tr")
         arrays = g.channels * g.dies * (1 + self.reads) * g.page_set_bytes / cycles * t.clock_hz
-        return min(config.net_channel_bytes_per_second, bytes_per_cycle * t.clock_hz, arrays)
+        return min(config.net_channel_bytes_per_second, arrays)
 
     def bus_cycles(self, config: FmsConfig) -> float:
         """Least cycles of a bus for a page appended and the pages read for it.
@@ -65,14 +72,11 @@ class Mix:
         """
         if config.chips.sca:
             return (1 + self.reads) * (config.bus_page_bytes // 2 + config.timing.burst_gap)
-        cycles, op_cycles, planes = config.timing.cycles, operation_cycles(config), config.geometry.planes
-        twc, tchz = cycles("twc"), cycles("tchz")
-        select = min(int(op_cycles[op]) for op in (BusOp.SELECT, BusOp.SUSPENDED_READ_SELECT))
-        sense = int(op_cycles[BusOp.CACHE_READ_NEXT])
-        status = int(op_cycles[BusOp.STATUS]) * twc + cycles("twhr") + 1 + tchz
-        both = config.bus_page_bytes // 2 + status / planes
-        append = (int(op_cycles[BusOp.PROGRAM_PAGE]) + 1) * twc
-        read = select * twc + tchz + sense * twc / planes
+        tchz, planes = config.timing.cycles("tchz"), config.geometry.planes
+        select = min(operation_time(config, op) for op in (BusOp.SELECT, BusOp.SUSPENDED_READ_SELECT))
+        both = config.bus_page_bytes // 2 + (status_time(config) + tchz) / planes
+        append = operation_time(config, BusOp.PROGRAM_PAGE) + config.timing.cycles("twc")
+        read = select + tchz + operation_time(config, BusOp.CACHE_READ_NEXT) / planes
         return both + append + self.reads * (both + read)
 
 
@@ -125,15 +129,16 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
 
     appended = rate * g.page_set_bytes * config.timing.clock_hz
     read = (last - first) * g.page_bytes / (end - begin) * config.timing.clock_hz
-    value, bound = appended + read, mix.bound(config)
+    value, bound, raw = appended + read, mix.bound(config), mix.raw_bound(config)
     fair = appended / value / mix.share(of_reads=False), read / value / mix.share(of_reads=True)
     return Measurement(
         value=value / 1e9,
         unit="GB/s",
         bound=bound / 1e9,
         cycles=device.cycles - first_cycle,
-        asked=f"{ASKED:.0%} of the bound, each side within {1 - FAIR:.0%} of its share",
-        met=value >= ASKED * bound and min(fair) >= FAIR,
+        asked=f"{ASKED:.0%} of the bound, {ASKED_RAW:.0%} of {raw / 1e9:.3f} without commands, each side"
+        f" within {1 - FAIR:.0%} of its share",
+        met=value >= max(ASKED * bound, ASKED_RAW * raw) and min(fair) >= FAIR,
         note=f"appended {appended / 1e9:.3f} GB/s, {fair[0]:.1%} of its share;"
         f" read {read / 1e9:.3f} GB/s, {fair[1]:.1%} of its share",
     )

@@ -75,15 +75,23 @@ class ReadBound:
         )
 
 
+def operation_time(config: FmsConfig, op: BusOp) -> int:
+    """Clock cycles of the command and address cycles of an operation on a classical bus."""
+    return int(operation_cycles(config)[op]) * config.timing.cycles("twc")
+
+
+def status_time(config: FmsConfig) -> int:
+    """Clock cycles from the command of a status to its byte."""
+    return operation_time(config, BusOp.STATUS) + config.timing.cycles("twhr") + 1
+
+
 def read_bound(config: FmsConfig) -> ReadBound:
     """The bound of sequential reads of a configuration."""
     if config.chips.sca:
         return _read_bound_with_sca(config)
-    cycles, op_cycles = config.timing.cycles, operation_cycles(config)
-    twc, trhw, tchz, tccs = (cycles(name) for name in ("twc", "trhw", "tchz", "tccs"))
-    select, sense = (int(op_cycles[op]) * twc for op in (BusOp.SELECT, BusOp.CACHE_READ_NEXT))
-    status = int(op_cycles[BusOp.STATUS]) * twc + cycles("twhr") + 1
-    dies = config.geometry.dies
+    cycles, dies, status = config.timing.cycles, config.geometry.dies, status_time(config)
+    trhw, tchz, tccs = (cycles(name) for name in ("trhw", "tchz", "tccs"))
+    select, sense = (operation_time(config, op) for op in (BusOp.SELECT, BusOp.CACHE_READ_NEXT))
     if dies == 1:
         page = trhw + select + tccs
         set_sense, set_status = sense + cycles("twb") + cycles("tcbsy"), status + trhw
