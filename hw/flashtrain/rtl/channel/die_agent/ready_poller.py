@@ -189,7 +189,6 @@ class ReadyPoller(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         self._plans = _plans(config)
-        self._reports_work = config.chips.has_maker_suspend
         cycles = config.timing.cycles
         self._twb = cycles("twb")
         self._cache_busy = self._twb + cycles("tcbsy")
@@ -254,7 +253,7 @@ class ReadyPoller(wiring.Component):
                 with m.Case(kind):
                     _start(m, self._short_timer.port, cycles - 2)
         m.d.comb += self.port.polling.eq(fsm.ongoing("POLL") | fsm.ongoing("STATUS"))
-        if self._reports_work:
+        if self.config.chips.has_maker_suspend:
             m.d.comb += self.working.eq(~fsm.ongoing("IDLE"))
         return m
 
