@@ -3,12 +3,16 @@
 import argparse
 from functools import partial
 
+from flashtrain.spec import preset
 from flashtrain.spec.pcie import MAX_ENTRIES, MAX_QUEUES
 
 from .area_parts import Part, measure, resources
 from .console import Console
 
 WHOLE = "pcie_function"
+
+SLOTS = 64
+"""I/O commands of hosts that the controller has at once."""
 
 COMMERCIAL_LUT6 = 50_000
 """About, of a commercial NVMe core, that of a host, with data paths and without a processor.
@@ -20,6 +24,7 @@ MLE NVMe Streamer on UltraScale+, by missinglinkelectronics.com.
 def parts() -> list[Part]:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.pcie.admin_mailbox import AdminMailbox
+    from flashtrain.rtl.pcie.command_translator import CommandTranslator
     from flashtrain.rtl.pcie.function import Function
     from flashtrain.rtl.pcie.function_registers import FunctionRegisters
     from flashtrain.rtl.pcie.io_buffer import IoBuffer
@@ -41,6 +46,10 @@ def parts() -> list[Part]:
                 ("pcie_buffer", "buffer of I/O commands", partial(IoBuffer, MAX_QUEUES)),
                 ("pcie_walker", "walker of PRPs", PrpWalker),
                 ("pcie_port", "port of TLPs", TlpPort),
+                (
+                    "pcie_translator", "translator of commands, behind the function",
+                    partial(CommandTranslator, preset("behemoth"), SLOTS),
+                ),
             )
         ),
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from tests.mutation.fault import Fault
 
 FUNCTION = "rtl/pcie/test_pcie.py::test_function"
+TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
 
 PCIE = (
     Fault(
@@ -60,5 +61,54 @@ PCIE = (
         "owners.input.payload.eq(number ^ 1)",
         "beats go to another reader",
         FUNCTION,
+    ),
+    Fault(
+        "last-block-of-the-namespace",
+        "pcie/command_translator.py",
+        "last[g.zone_size_bits :] >= row.zones",
+        "last[g.zone_size_bits :] > row.zones",
+        "a read behind the last zone goes to the controller",
+        TRANSLATOR,
+    ),
+    Fault(
+        "options-of-the-vendor",
+        "pcie/command_translator.py",
+        "new.command.options.eq(raw[s.action.low : s.action.low + OPTION_BITS] & options)",
+        "new.command.options.eq(raw[s.action.low : s.action.low + OPTION_BITS])",
+        "reserved bits of a host mark its zone as unsure",
+        TRANSLATOR,
+    ),
+    Fault(
+        "no-flush-behind-fua",
+        "pcie/command_translator.py",
+        "Mux(durable & row.volatile, chosen, 0)",
+        "Mux(durable & ~row.volatile, chosen, 0)",
+        "a write with FUA to a volatile stream is answered before its program",
+        TRANSLATOR,
+    ),
+    Fault(
+        "address-of-the-flush",
+        "pcie/command_translator.py",
+        "with m.If(flushed):",
+        "with m.If(0):",
+        "an append with FUA has the result of its flush",
+        TRANSLATOR,
+    ),
+    Fault(
+        "slot-before-the-answer",
+        "pcie/command_translator.py",
+        "m.d.comb += self.done.valid.eq(1)\n                with m.If(self.done.ready):\n"
+        "                    m.d.comb += freed.valid.eq(1)",
+        "m.d.comb += [self.done.valid.eq(1), freed.valid.eq(1)]\n                with m.If(self.done.ready):",
+        "a slot is free once for each cycle that its answer waits",
+        TRANSLATOR,
+    ),
+    Fault(
+        "steps-after-a-failure",
+        "pcie/command_translator.py",
+        "follows.eq(ends & ~failed & row.flushes.any())",
+        "follows.eq(ends & row.flushes.any())",
+        "a flush of all namespaces goes on behind a failed one, whose status is lost",
+        TRANSLATOR,
     ),
 )

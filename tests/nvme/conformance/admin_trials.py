@@ -7,7 +7,8 @@ from flashtrain.nvme.subsystem.features import Feature
 from flashtrain.nvme.subsystem.identify import STRUCTURE_BYTES, Structure
 from flashtrain.nvme.subsystem.log_format import LogPage
 from flashtrain.nvme.subsystem.profile import FABRICS
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode, Entry
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 
 from .shape import Shape
 from .trial import Queue, Trial

@@ -7,8 +7,9 @@ Debian 12, version 7.2; its source is hw/nvme/ctrl.c. Sections are those of `doc
 from flashtrain.nvme.subsystem.features import Feature
 from flashtrain.nvme.subsystem.identify import Structure
 from flashtrain.nvme.subsystem.log_format import LogPage
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode
+from flashtrain.nvme.wire.commands import AdminOpcode
 from flashtrain.spec import Opcode, ZoneState
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 
 from .difference import Aspect, Case, Difference, Judge
 from .zones import Zones, count, is_open_of_all

@@ -7,10 +7,10 @@ import struct
 from collections.abc import Callable, Iterator
 
 from flashtrain.nvme.subsystem.identify import Structure
-from flashtrain.nvme.subsystem.io_commands import IO_OPCODES
 from flashtrain.nvme.subsystem.log_format import LogPage
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.spec import Opcode
+from flashtrain.spec.host_commands import HOST_OPCODES
 
 from .trial import Queue, Trial
 from .zones import DESCRIPTOR_BYTES
@@ -112,4 +112,4 @@ def _effects(entry: Entry, data: bytes) -> Facts:
     if entry.dword_14 >> 24 != ZONED or len(data) < 4 * 512:
         return {}
     effects = struct.unpack_from("<256I", data, 1024)
-    return {"supported": tuple(effects[opcode] & _SUPPORTED for opcode in IO_OPCODES)}
+    return {"supported": tuple(effects[opcode] & _SUPPORTED for opcode in HOST_OPCODES)}

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from random import Random
 
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
+from flashtrain.nvme.wire.commands import Entry
 from flashtrain.spec import Opcode, ZoneAction, ZoneState
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 
 from .shape import Shape
 from .trial import Queue, Trial

@@ -5,8 +5,8 @@ that come from the device. A difference that no row explains fails the test, and
 none.
 """
 
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE
 from flashtrain.spec import Opcode, ZoneState
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 from flashtrain.spec.nvme import ZoneDescriptor
 from flashtrain.spec.registers import MAX_STREAMS
 

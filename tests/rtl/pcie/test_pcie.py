@@ -6,12 +6,14 @@ from amaranth import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 
+from flashtrain.rtl.pcie.command_translator import CommandTranslator
 from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
 from flashtrain.rtl.pcie.queue_engine import QueueEngine
 from flashtrain.rtl.pcie.tlp_port import TlpPort
 from flashtrain.sim.bench.runner import Simulator, run_bench
+from flashtrain.spec import preset
 
 QUEUES, ENTRIES, TAGS = 64, 1024, 16
 """As many as there can be."""
@@ -81,3 +83,10 @@ def test_function(simulator, seed):
     sizes = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16}
     commands = 12 if simulator is Simulator.ICARUS else 60
     run(Function(**sizes), "function", simulator, seed, commands=commands, **sizes)
+
+
+def test_command_translator(simulator, seed):
+    sizes = {"slots": 8, "most_bytes": 1 << 12}
+    commands = 100 if simulator is Simulator.ICARUS else 600
+    top = CommandTranslator(preset("tiny"), **sizes)
+    run(top, "command_translator", simulator, seed, commands=commands, **sizes)

@@ -3,7 +3,8 @@
 from amaranth.hdl import Shape
 from amaranth.lib import data, enum
 
-from flashtrain.spec import Submission
+from flashtrain.rtl.layouts import STATUS_BITS
+from flashtrain.spec import FmsConfig, Submission
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nvme import BitField, Completion
 from flashtrain.spec.pcie import (
@@ -17,6 +18,7 @@ from flashtrain.spec.pcie import (
     PAGE_BITS,
     VECTORS,
 )
+from flashtrain.spec.registers import MAX_STREAMS
 
 ADDRESS_BITS = 64
 """Of the host's memory."""
@@ -43,6 +45,9 @@ LENGTH_BITS = bits_for(BURST_BEATS * PORT_BYTES // 4 + 1)
 
 BLOCK_BYTES, MOST_BYTES = 16 << 10, 1 << 20
 """A logical block, and the data of a command, where nothing else is chosen."""
+NSID_BITS = bits_for(MAX_STREAMS + 1)
+OPTION_BITS = Submission.partial.low + Submission.partial.width - Submission.action.low
+"""Of an action, and of the options of a report beside it."""
 PIECE_BITS = bits_for((1 << PAGE_BITS + MAX_PAGE_EXPONENT) + 1)
 
 
@@ -178,6 +183,42 @@ class Piece(data.StructLayout):
     def __init__(self):
         super().__init__({
             "address": ADDRESS_BITS, "length": PIECE_BITS, "last": 1, "status": Completion.status.width,
+        })  # fmt: skip
+
+
+class NamespaceSettings(data.StructLayout):
+    """A namespace, as `spec.host_commands.HostNamespace`; `zones` 0: it is inactive."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"zones": config.geometry.zone_bits + 1, "appends": 1, "volatile": 1})
+
+
+class DeviceCommand(data.StructLayout):
+    """A command for the controller: what its entry has besides constants.
+
+    - slot: its CID, and the number of the place of its data.
+    - count: NLB, or the dwords of a report - 1. length: bytes of data, or 0.
+    - options: the low bits of dword 13, by opcode.
+    """
+
+    def __init__(self, slots: int, most_bytes: int):
+        super().__init__({
+            "slot": bits_for(slots), "opcode": 8, "nsid": NSID_BITS, "slba": Submission.slba.width,
+            "count": max(Submission.nlb.width, bits_for(most_bytes // 4)), "length": bits_for(most_bytes + 1),
+            "options": OPTION_BITS,
+        })  # fmt: skip
+
+
+class DeviceAnswer(data.StructLayout):
+    """The controller's answer to the command in `slot`.
+
+    `unreachable`: the host's memory has refused data of it.
+    """
+
+    def __init__(self, slots: int):
+        super().__init__({
+            "slot": bits_for(slots), "status": STATUS_BITS, "result": Completion.result.width,
+            "unreachable": 1,
         })  # fmt: skip
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, AdminOpcode, Entry
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.nvme.wire.stream_note import packed_note
 from flashtrain.spec import Access, Port
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 
 from . import log_format
 from .controller import Controller

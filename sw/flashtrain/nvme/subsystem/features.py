@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from enum import IntEnum
 
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
+from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 
 from .namespaces import refusal_of
 from .reply import Reply

@@ -7,10 +7,11 @@ import struct
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
+from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.nvme.wire.stream_area import StreamArea
 from flashtrain.spec import Port
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 from flashtrain.spec.pcie import VERSION
 
 from .events import MOST_REQUESTS

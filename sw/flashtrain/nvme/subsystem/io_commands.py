@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from flashtrain.host import Device, DeviceStream
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
+from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Access, Opcode, Port
+from flashtrain.spec.host_commands import EVERY_NAMESPACE, HOST_OPCODES
 from flashtrain.spec.nvme import ReportFilter
 
 from . import transfers, zone_commands
@@ -15,10 +16,6 @@ from .namespaces import Namespace, refusal_of
 from .reply import Reply
 from .zone_reports import report_blocks
 
-IO_OPCODES = (
-    Opcode.FLUSH, Opcode.WRITE, Opcode.READ, Opcode.ZONE_MANAGEMENT_SEND, Opcode.ZONE_MANAGEMENT_RECEIVE,
-    Opcode.ZONE_APPEND,
-)  # fmt: skip
 _TO_DEVICE = (Opcode.WRITE, Opcode.ZONE_APPEND)
 
 
@@ -55,7 +52,7 @@ class IoCommands:
 
     def transfer(self, entry: Entry) -> Transfer:
         """The data of a command; :class:`Refusal` for one that cannot be executed."""
-        if entry.opcode not in IO_OPCODES:
+        if entry.opcode not in HOST_OPCODES:
             raise Refusal(TargetStatus.INVALID_OPCODE)
         if entry.flags & 0x3:
             raise Refusal(TargetStatus.INVALID_FIELD)

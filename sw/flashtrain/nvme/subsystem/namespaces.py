@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from uuid import UUID, uuid5
 
 from flashtrain.host import Device
-from flashtrain.nvme.wire.commands import EVERY_NAMESPACE
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Access, Persistency, Port, Stream
-from flashtrain.spec.streams import CATALOG, JOURNAL, Codec
+from flashtrain.spec.host_commands import EVERY_NAMESPACE, is_namespace
 
 MOST_TRANSFER_BYTES = 1 << 20
 """The most data of one command, whatever the device can: connections hold as much in memory."""
@@ -47,11 +46,7 @@ class Namespace:
 
 
 def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
-    """The namespaces by NSID.
-
-    Journal and catalog belong to the driver. A stream with a codec has no blocks that a host could address.
-    A stream without rights for hosts is inactive.
-    """
+    """The namespaces by NSID."""
     g = device.config.geometry
     zones = device.node.zones(g.zones)
     return {
@@ -60,9 +55,7 @@ def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
             uuid5(_NAMES, f"{serial}/{stream.nsid}"),
         )
         for stream in device.node.streams
-        if stream.name not in (JOURNAL, CATALOG)
-        and stream.codec is Codec.RAW
-        and stream.access(Port.HOST) is not Access.NONE
+        if is_namespace(stream)
     }  # fmt: skip
 
 

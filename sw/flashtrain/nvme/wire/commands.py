@@ -12,8 +12,6 @@ COMMAND_BYTES = _COMMAND.size
 SGL_PSDT = 0x40
 """The flags byte of a command whose data pointer is an SGL descriptor."""
 
-EVERY_NAMESPACE = 0xFFFF_FFFF
-
 
 class AdminOpcode(IntEnum):
     DELETE_SQ = 0x00
