@@ -13,6 +13,10 @@ without what it is for:
 - with `program_suspend` and `erase_suspend` a read suspends them by commands of the maker instead
 - without `update` commands of an update have the status INVALID_OPCODE
 
+R/B# of a chip is RDY of its status: low from tWB behind a command, at the latest, until the chip takes the
+next one. The pin is an open drain, so chips may share a line, which is low while one of them is busy. Where
+no line is wired an engine polls the status at intervals.
+
 Separate command address (SCA)
 ------------------------------
 
@@ -48,6 +52,8 @@ class Chips:
     sca: bool = switch("SCA: commands, addresses and status on a bus of their own, beside the data", False)
     sdr_mode: int = integer(0, 5, "", "SDR timing mode that an engine sets after a reset of a chip", 0)
     luns: int = integer(1, 8, "", "LUNs behind a chip enable; only 1 is possible", 1)
+    ready_busy: bool = switch("R/B# is wired: no status is polled while it is low", False)
+    shared_ready_busy: bool = switch("with ready_busy: one line for all chips of a channel", False)
     cache_program: bool = switch("15h", True)
     cache_read: bool = switch("31h and 3Fh", True)
     random_cache_read: bool = switch("00h to 31h", True)
@@ -70,6 +76,8 @@ class Chips:
         check_limits("chips", self)
         require(self.luns == 1, "chips.luns", self.luns,
                 "1: no engine asks one of several LUNs for its status (78h)")  # fmt: skip
+        require(self.ready_busy or not self.shared_ready_busy, "chips.shared_ready_busy",
+                self.shared_ready_busy, "false without chips.ready_busy")  # fmt: skip
         require(self.ddr or self.sdr, "chips.sdr", self.sdr, "true without chips.ddr")
         require(self.drive_ohms in (0, *DRIVE_OHMS), "chips.drive_ohms", self.drive_ohms,
                 f"0 or one of {', '.join(map(str, DRIVE_OHMS))}")  # fmt: skip

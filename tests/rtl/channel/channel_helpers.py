@@ -42,6 +42,9 @@ UPDATING_PAIR = replace(DUAL, name="updating_pair", timing=replace(DUAL.timing, 
 IMPATIENT = replace(TINY, name="impatient", late_polls=40)
 """Gives a die up within some microseconds."""
 
+WIRED = replace(IMPATIENT, name="wired", chips=Chips(ready_busy=True))
+"""With a line R/B# of each die."""
+
 MAKER = replace(
     TINY,
     name="maker",
@@ -93,7 +96,7 @@ EVERY_CONFIG = {
     **CONFIGS,
     **{
         config.name: config
-        for config in (IMPATIENT, IMPATIENT_RETRY, MAKER, UPDATING, UPDATING_PAIR, DUAL_SPARES)
+        for config in (IMPATIENT, WIRED, IMPATIENT_RETRY, MAKER, UPDATING, UPDATING_PAIR, DUAL_SPARES)
     },
 }
 

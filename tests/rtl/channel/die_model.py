@@ -105,6 +105,10 @@ class DieModel:
     def array_end(self) -> int:
         return self.works[-1].end if self.works else 0
 
+    def ready(self, clock: int) -> bool:
+        """RDY of the status, and R/B# once tWB has passed."""
+        return clock >= self.ready_at and self._pending is None
+
     def busy_share(self, kind: str, begin: int, end: int) -> float:
         """Share of the cycles from `begin` to `end` in which the array does work of that kind."""
         spent = sum(min(w.end, end) - max(w.begin, begin) for w in self.works
@@ -125,7 +129,7 @@ class DieModel:
         if self.suspended_since is not None and not sensing:
             self.suspended_seen = True
             byte |= DieStatus.SUSPENDED_READ
-        if clock < self.ready_at or self._pending is not None:
+        if not self.ready(clock):
             return byte
         self.seen_ready = True
         self.update_works_from = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from inspect import getsource
 from pathlib import Path
 
-from amaranth import Instance, Module, Mux, Signal
+from amaranth import Cat, Instance, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,6 +15,7 @@ from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.sim.verilator.verilated import exported_sources
 from flashtrain.spec import FmsConfig, Geometry
 from flashtrain.spec.chips import MANDATORY
+from flashtrain.spec.nand import DieCommand
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.sdr import with_sdr_waits
 from flashtrain.spec.timing import Duration, ns
@@ -107,6 +108,7 @@ CACHED = Board(
             multi_plane=True,
             drive_ohms=50,
             zq_calibration=True,
+            ready_busy=True,
             **_ERASES,
         ),
     ),
@@ -129,7 +131,7 @@ CACHED = Board(
 """Two chips behind a bus, with a bad block each; caches, and programs and erases of two planes.
 
 Firmware brings the chips up, with their drive strength and its calibration, and chooses the mode of
-the engines."""
+the engines. Each chip has a line R/B#."""
 
 TWO_PLANES = Board(
     replace(
@@ -144,6 +146,8 @@ TWO_PLANES = Board(
             program_suspend=0x84,
             program_resume=0x13,
             suspend_row=True,
+            ready_busy=True,
+            shared_ready_busy=True,
             **_ERASES,
         ),
     ),
@@ -161,7 +165,8 @@ TWO_PLANES = Board(
     ),
     mode=4,
 )
-"""The same without caches, but with reads of two planes. Programs can be suspended, too."""
+"""The same without caches, but with reads of two planes. Programs can be suspended, too. Both chips share
+the line R/B#."""
 
 PLAIN = Board(
     replace(
@@ -203,6 +208,7 @@ class SdrBoard(wiring.Component):
     power : In(1)
     fail_program, fail_erase : In(parts)
     violations, misuses, ignored, suspensions : Out(32).array(parts)   see `sdr_part.sv`
+    busy_polls : Out(32).array(parts)   commands 70h while R/B# of the part is low
     modes : Out(3).array(parts)
     """
 
@@ -216,7 +222,7 @@ class SdrBoard(wiring.Component):
             "power": In(1),
             "fail_program": In(parts),
             "fail_erase": In(parts),
-            **{name: Out(32).array(parts) for name in _COUNTS},
+            **{name: Out(32).array(parts) for name in (*_COUNTS, "busy_polls")},
             "modes": Out(3).array(parts),
         })  # fmt: skip
 
@@ -229,12 +235,19 @@ class SdrBoard(wiring.Component):
             pins = controller.nand[channel]
             at_chips = {name: _delayed(m, getattr(pins, name)) for name in _PINS}
             from_parts, drives, ready = [], [], []
+            latched = Signal(name=f"latched_{channel}")  # a command in the cycle before
+            m.d.sync += latched.eq(at_chips["cle"] & ~at_chips["we_n"])
+            polls = latched & at_chips["we_n"] & (at_chips["dq_o"][:8] == DieCommand.READ_STATUS)
             bus = Signal(8, name=f"bus_{channel}")
             for die, socket in enumerate(sockets):
                 outputs = self._part(m, number, socket, at_chips, at_chips["ce_n"][die], bus)
                 for kept, output in zip((from_parts, drives, ready), outputs, strict=True):
                     kept.append(output)
+                with m.If(polls & ~at_chips["ce_n"][die] & ~ready[-1]):
+                    m.d.sync += self.busy_polls[number].eq(self.busy_polls[number] + 1)
                 number += 1
+            if self.board.config.chips.shared_ready_busy:
+                ready = [Cat(ready).all()] * len(ready)
             level = 0xFF  # pulled up
             for byte, drive in zip(from_parts, drives, strict=True):
                 level = Mux(drive, byte, level)

@@ -84,6 +84,8 @@ class Bench:
         counts = {name: self.count(name) for name in COUNTS}
         assert not any(map(sum, counts.values())), counts
         assert self.count("modes") == [BOARD.mode for _ in PARTS]
+        if CONFIG.chips.ready_busy and not CONFIG.chips.shared_ready_busy:
+            assert not any(self.count("busy_polls"))
 
 
 def some_blocks(count: int) -> np.ndarray:

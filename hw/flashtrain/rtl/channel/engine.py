@@ -2,6 +2,7 @@
 
 from amaranth import Cat, Module, Signal
 from amaranth.lib import wiring
+from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.layouts import SpareUse
@@ -82,6 +83,8 @@ class ChannelEngine(wiring.Component):
             pause = Signal(reset_less=True)  # so that the bus is paused from the end of a reset on
             m.d.sync += pause.eq(self.front_end.pause)
             m.d.comb += bus.pause.eq(pause)
+        if config.chips.ready_busy:
+            self._watch_lines(m, agents)
         if config.chips.sdr:
             m.d.comb += bus.settled.eq(Cat(agent.ready for agent in agents))
             for user in (bus, *agents):
@@ -188,6 +191,17 @@ class ChannelEngine(wiring.Component):
             blocks.change.valid.eq(changes.output.valid),
             changes.output.ready.eq(blocks.change.ready),
         ]
+
+    def _watch_lines(self, m: Module, agents: list[DieAgent]):
+        """R/B# for the agents. Of a shared line each pin has the level, or of simulated dies each its own."""
+        lines = Signal.like(self.nand.rb_n)
+        m.submodules.lines = FFSynchronizer(self.nand.rb_n, lines)
+        shared = self.config.chips.shared_ready_busy
+        for number, agent in enumerate(agents):
+            m.d.comb += agent.line.eq(lines.all() if shared else lines[number])
+            if shared:
+                others = [other.working for other in agents if other is not agent]
+                m.d.comb += agent.alone.eq(~Cat(others).any())
 
     def _count(self, m: Module, agents: list[DieAgent], bus: BusController, read_buffer: ReadBuffer):
         """Counts events, and takes dies offline. Agents' pulses are registered: their paths are long."""

@@ -107,17 +107,19 @@ class Registers:
 
 
 class Bench:
-    def __init__(self, dut, busy: float, granted: float):
-        self.dut = dut
-        self.source = StreamSource(dut, "reader__reads", busy)
+    def __init__(self, dut, busy: float, granted: float, name: str = "reader"):
+        self.dut, self.name = dut, name
+        self.source = StreamSource(dut, f"{name}__reads", busy)
         self.registers, self.granted = Registers(), granted
         self.polled = 0  # events of the log that the registers have had
         self.always_busy = False
 
     async def begin(self, **inputs: int) -> None:
-        await start(self.dut, **IDLE_INPUTS | {f"reader__{name}": value for name, value in inputs.items()})
+        await start(
+            self.dut, **IDLE_INPUTS | {f"{self.name}__{name}": value for name, value in inputs.items()}
+        )
         self.around = Surroundings(
-            self.dut, "reader", granted=self.granted, status=self._status, polls_itself=True
+            self.dut, self.name, granted=self.granted, status=self._status, polls_itself=True
         )
 
     def follow(self) -> None:

@@ -34,8 +34,8 @@ ALONE = {
 class Poller:
     """Plays the unit that owns the die, and the bus. Statuses are those that `answers` gives, then ready."""
 
-    def __init__(self, dut):
-        self.dut = dut
+    def __init__(self, dut, name: str = "poller"):
+        self.dut, self.name = dut, name
         self.answers: list[int] = []
         self.polls: list[int] = []  # when each was requested
         self.ends: list[int] = []  # the cycle of the operation's end
@@ -47,15 +47,15 @@ class Poller:
         cocotb.start_soon(self._watch("lost"))
 
     def get(self, name: str) -> int:
-        return int(getattr(self.dut, f"poller__{name}").value)
+        return int(getattr(self.dut, f"{self.name}__{name}").value)
 
     def set(self, **values: int) -> None:
         for name, value in values.items():
-            getattr(self.dut, f"poller__{name}").value = value
+            getattr(self.dut, f"{self.name}__{name}").value = value
 
     async def _bus(self) -> None:
         while True:
-            await until(self.dut, self.dut.poller__poll)
+            await until(self.dut, getattr(self.dut, f"{self.name}__poll"))
             self.polls.append(clock_now())
             await wait(self.dut, random.randint(0, 5))
             self.set(poll_accepted=1)
@@ -70,7 +70,7 @@ class Poller:
             self.set(bus_done=0, bus_status=random.getrandbits(8))
 
     async def _watch(self, name: str) -> None:
-        signal = getattr(self.dut, f"poller__{name}")
+        signal = getattr(self.dut, f"{self.name}__{name}")
         while True:
             await until(self.dut, signal)
             if name == "lost":

@@ -8,9 +8,9 @@ from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from tests.rtl.channel.channel_helpers import EVERY_CONFIG
 
-BENCH, RETRIES, SUSPENSIONS, MAKER_SUSPENDS = (
+BENCH, RETRIES, SUSPENSIONS, MAKER_SUSPENDS, READY_BUSY = (
     Path(__file__).with_name(f"{name}_bench.py")
-    for name in ("die_agent", "retrier", "suspensions", "maker_suspends")
+    for name in ("die_agent", "retrier", "suspensions", "maker_suspends", "ready_busy")
 )
 
 
@@ -41,6 +41,12 @@ def test_suspensions(seed):
 
 def test_maker_suspends(seed):
     run(Simulator.VERILATOR, seed, read_run=4, program_run=1, config="maker", bench=MAKER_SUSPENDS)
+
+
+@pytest.mark.parametrize("config", ["impatient", "wired"])
+def test_ready_busy(config, seed):
+    """Prints the status operations and the cycles of the same work with R/B# and without."""
+    run(Simulator.VERILATOR, seed, read_run=4, program_run=1, config=config, bench=READY_BUSY)
 
 
 def run(

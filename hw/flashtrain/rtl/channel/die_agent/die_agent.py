@@ -32,6 +32,7 @@ from .eraser import Eraser
 from .mover import Mover
 from .programmer import Programmer
 from .reader import Reader
+from .ready_line import line_ports
 from .ready_poller import ReadyPoller, Work
 from .request_mux import RequestMux
 from .retrier import Retrier
@@ -148,6 +149,8 @@ class DieAgent(wiring.Component):
     ready : Out(1)   the die has been reset
     idle : Out(1)    nothing is under way and nothing is pending
     interface : In(EngineInterface)   with a command port and SDR
+    line, alone : In(1)   with R/B#, see `ReadyLine`
+    working : Out(1)      with a shared line: the die has been sent work that has not ended
     lost : Out(1)    pulse, perhaps more than one: the die does not become ready. From now on the bus must
                      answer its operations instead of it
     programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
@@ -221,6 +224,8 @@ class DieAgent(wiring.Component):
             "failure": Out(1),
             **(self._spare_ports() if spares else {}),
             **interface_port(config),
+            **line_ports(config),
+            **({"working": Out(1)} if config.chips.shared_ready_busy else {}),
             **({"retries": In(stream.Signature(PageRetry(config)))} if levels else {}),
         })  # fmt: skip
 
@@ -372,6 +377,10 @@ class DieAgent(wiring.Component):
         m.d.sync += [status.eq(self.bus_status), polled_status.eq(status)]
         array_busy = Signal()  # a cycle late
         m.d.sync += array_busy.eq(~poller.port.array_idle)
+        for user in (poller, reader):
+            forward(m, user, self, line_ports(self.config))
+        if self.config.chips.shared_ready_busy:
+            m.d.comb += self.working.eq(poller.working | reader.schedule.busy)
         for unit in self._polled:
             m.d.comb += [
                 unit.bus_status.eq(polled_status),

@@ -5,8 +5,9 @@ from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import DieRead
+from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.timer import Timer
-from flashtrain.spec import FmsConfig, NandTiming
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import (
     RESUME_ERASE,
@@ -19,6 +20,7 @@ from flashtrain.spec.nand import (
 from flashtrain.spec.timing import ns
 
 from .read_sets import ReadSets
+from .ready_line import ReadyLine, line_ports, shown_cycles
 from .ready_poller import PollLimit
 from .unit_scheduler import bus_ports
 
@@ -51,10 +53,17 @@ _WAITS = {
 _MAKER_WAITS = {ReadWait.SUSPEND: ("twb", "tsusp"), ReadWait.RESUME: ("twb", "tres", "tadv")}
 
 
-def _wait_cycles(timing: NandTiming, *, of_maker: bool) -> dict[ReadWait, int]:
-    """Cycles of each wait, at least 1; `of_maker`: with commands that suspend."""
-    waits = _WAITS | (_MAKER_WAITS if of_maker else {})
+_POLLED = (ReadWait.SENSE, ReadWait.CACHE, ReadWait.SUSPEND)
+"""A poll follows, for which R/B# is looked at."""
+
+
+def _wait_cycles(config: FmsConfig) -> dict[ReadWait, int]:
+    """Cycles of each wait, at least 1."""
+    timing, chips = config.timing, config.chips
+    waits = _WAITS | (_MAKER_WAITS if chips.has_maker_suspend else {})
     cycles = {wait: max(sum(map(timing.cycles, names)), 1) for wait, names in waits.items()}
+    if chips.ready_busy:
+        cycles |= {wait: max(cycles[wait], shown_cycles(config)) for wait in _POLLED if wait in cycles}
     return cycles | {ReadWait.AGAIN: ns(500).cycles_at(timing.clock_mhz)}
 
 
@@ -109,7 +118,7 @@ class Reader(wiring.Component):
     The next suspend comes tRES and tADV after the resume.
 
     The reader polls the die itself when its timer expires. A die that is busy in `late_polls` such polls
-    without a ready one between them is lost.
+    without a ready one between them is lost. With R/B# no poll is sent before the line is high.
 
     `bus_status` comes a cycle before `bus_done`; `bus.ready` only with `bus.valid`.
 
@@ -139,6 +148,10 @@ class Reader(wiring.Component):
     working : In(1)          the ready poller has not seen the end of that
     polling : In(1)          it polls
 
+    With R/B#:
+
+    line, alone : In(1)      see `ReadyLine`
+
     Parameters
     ----------
     gather_cycles : see `ReadSets`
@@ -150,7 +163,9 @@ class Reader(wiring.Component):
         self._sets = ReadSets(config, gather_cycles)
         self._poll_limit = PollLimit(config.late_polls)
         self._by_maker = config.chips.has_maker_suspend
-        self._waits = _wait_cycles(config.timing, of_maker=self._by_maker)
+        self._waits = _wait_cycles(config)
+        again = self._waits[ReadWait.AGAIN]
+        self._line = ReadyLine(config, again) if config.chips.ready_busy else None
         self._timer = Timer(bits_for(max(self._waits.values()) + 1))
         super().__init__({
             **bus_ports(config),
@@ -161,6 +176,7 @@ class Reader(wiring.Component):
             "defer_sets": In(1),
             **({"remapped": In(1)} if config.geometry.spare_blocks else {}),
             **(dict.fromkeys(("erasing", "working", "polling"), In(1)) if self._by_maker else {}),
+            **line_ports(config),
             "suspended": Out(1),
             "suspend": Out(1),
             "set_pages": Out(range(config.geometry.planes + 1)),
@@ -177,6 +193,14 @@ class Reader(wiring.Component):
         m.submodules.sets = sets = self._sets
         m.submodules.poll_limit = self._poll_limit
         m.submodules.timer = self._timer
+        if self._line is not None:
+            m.submodules.line = line = self._line
+            forward(m, line, self, line_ports(self.config))
+            m.d.comb += [
+                line.interval.eq(self._waits[ReadWait.AGAIN]),
+                line.last.eq(self._poll_limit.last),
+                line.ready.eq(self._poll_limit.ready),
+            ]
         wiring.connect(m, wiring.flipped(self.reads), sets.reads)
         s = _State()
         self._conditions(m, s)
@@ -195,7 +219,9 @@ class Reader(wiring.Component):
         if self.config.geometry.spare_blocks:
             with m.If(self.remapped):
                 m.d.sync += s.blocks_known.eq(0)
-        short = ("PAGE_ADDRESS", "NEXT_PAGE", "WAIT", "END")
+        short = ["PAGE_ADDRESS", "NEXT_PAGE", "WAIT", "END"]
+        if self._line is not None:
+            short.append("WAIT_DUE")
         m.d.comb += [
             self.lost.eq(self._poll_limit.exceeded),
             self.set_pages.eq(sets.set_pages),
@@ -329,10 +355,7 @@ class Reader(wiring.Component):
                 self._wait(m, ReadWait.SUSPEND)
                 m.next = "WAIT_SUSPENDED"
 
-        with m.State("WAIT_SUSPENDED"):
-            m.d.comb += [self.bus.valid.eq(~self._timer.port.running), self.bus.payload.op.eq(BusOp.STATUS)]
-            with m.If(self.bus.ready):
-                m.next = "SUSPEND_STATUS"
+        self._request_status(m, s, "WAIT_SUSPENDED", "SUSPEND_STATUS")
 
         with m.State("SUSPEND_STATUS"):
             with m.If(self.bus_done & ~s.set_ready):
@@ -383,10 +406,7 @@ class Reader(wiring.Component):
                         self._wait(m, ReadWait.NEXT_PLANE)
 
     def _poll(self, m: Module, s: _State) -> None:
-        with m.State("WAIT"):
-            m.d.comb += [self.bus.valid.eq(~self._timer.port.running), self.bus.payload.op.eq(BusOp.STATUS)]
-            with m.If(self.bus.ready):
-                m.next = "STATUS"
+        self._request_status(m, s, "WAIT", "STATUS")
 
         with m.State("STATUS"):
             with m.If(self.bus_done & ~s.set_ready):
@@ -400,6 +420,24 @@ class Reader(wiring.Component):
                     m.next = "SENSED"
                 with m.Elif(s.cached):
                     m.next = "SELECT"
+
+    def _request_status(self, m: Module, s: _State, state: str, following: str) -> None:
+        """In `state`: a poll when the timer has expired and, with R/B#, the line allows it."""
+        running = self._timer.port.running
+        if (line := self._line) is not None:
+            with m.State(state):
+                # R/B# says nothing of a suspended read by commands of this project.
+                m.d.comb += [
+                    line.waits.eq(~running & ~self._by_own_commands(s)),
+                    self._poll_limit.busy.eq(line.late),
+                ]
+                with m.If(~running & (line.due | self._by_own_commands(s))):
+                    m.next = f"{state}_DUE"
+            state = f"{state}_DUE"
+        with m.State(state):
+            m.d.comb += [self.bus.valid.eq(~running), self.bus.payload.op.eq(BusOp.STATUS)]
+            with m.If(self.bus.ready):
+                m.next = following
 
     def _mark_sensed(self, m: Module, s: _State) -> None:
         with m.State("STATISTICS"):

@@ -6,12 +6,15 @@ from amaranth import Module, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.lib.timer import Timer, TimerPort
+from flashtrain.rtl.lib.forward import forward
+from flashtrain.rtl.lib.timer import HoldTimer, Timer, TimerPort
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.timing import Duration, ns
 from flashtrain.spec.update_time import compute_cycles
+
+from .ready_line import ReadyLine, line_ports, shown_cycles
 
 
 class Work(enum.Enum, shape=4):
@@ -100,6 +103,7 @@ class PollLimit(wiring.Component):
     -------
     busy : In(1)       pulse: a poll found the die busy
     ready : In(1)      pulse: a poll found it ready
+    last : Out(1)      the next busy poll exceeds the limit
     exceeded : Out(1)  pulse, with the last of `polls` and each further one
 
     Parameters
@@ -109,17 +113,16 @@ class PollLimit(wiring.Component):
 
     def __init__(self, polls: int):
         self.polls = polls
-        super().__init__({"busy": In(1), "ready": In(1), "exceeded": Out(1)})
+        super().__init__({"busy": In(1), "ready": In(1), "last": Out(1), "exceeded": Out(1)})
 
     def elaborate(self, platform):
         m = Module()
         left = Signal(range(self.polls), init=self.polls - 1)
-        last = Signal()  # the next busy poll exceeds the limit
-        m.d.comb += self.exceeded.eq(self.busy & last)
+        m.d.comb += self.exceeded.eq(self.busy & self.last)
         with m.If(self.ready):
-            m.d.sync += [left.eq(self.polls - 1), last.eq(0)]
-        with m.Elif(self.busy & ~last):
-            m.d.sync += [left.eq(left - 1), last.eq(left == 1)]
+            m.d.sync += [left.eq(self.polls - 1), self.last.eq(0)]
+        with m.Elif(self.busy & ~self.last):
+            m.d.sync += [left.eq(left - 1), self.last.eq(left == 1)]
         return m
 
 
@@ -167,6 +170,9 @@ class ReadyPoller(wiring.Component):
 
     A die that `late_polls` consecutive polls find busy is lost.
 
+    With R/B# no poll is sent before the line is high, and one at once then (`ReadyLine`). The line shows RDY:
+    of ARDY, behind the end of a cache program, polls at intervals find the rise.
+
     Units' requests are registered, and the end of a pause is reported a cycle late; the timers run so much
     shorter. Each bit of a status is decoded a cycle after it comes, with the end of its operation.
 
@@ -179,7 +185,8 @@ class ReadyPoller(wiring.Component):
     suspend : In(1)    pulse: a suspended read has been sent
     registers_held : In(1)   a suspended read holds the data registers
     program_delayed : Out(1) by prediction, a program waits for them
-    working : Out(1)   with suspend commands of the maker: some work has not been seen to end
+    working : Out(1)   with commands of a maker, or a shared line: some work has not been seen to end
+    line, alone : In(1)   with R/B#, see `ReadyLine`
     poll : Out(1), poll_accepted : In(1)   requests a STATUS operation, until it is accepted
     bus_status : In(8), bus_done : In(1)   the operation has ended, its status came a cycle ago; a cycle later
                        `ready` may report it
@@ -199,11 +206,18 @@ class ReadyPoller(wiring.Component):
         }
         self._pauses = {pause: sum(map(cycles, names)) for pause, names in _PAUSES.items()}
         self._compute = compute_cycles(config)
-        longest = max(*self._array_times.values(), self._suspension)
+        self._shown = 0  # cycles for which the line may still be high after a command
+        self._line: ReadyLine | None = None
+        if config.chips.ready_busy:
+            self._shown = shown_cycles(config)
+            self._line = ReadyLine(config, max(self._intervals.values()))
+        self._cache_busy = max(self._cache_busy, self._shown)
+        longest = max(*self._array_times.values(), self._suspension, self._shown)
         self._array_timer = Timer(bits_for(self._twb + longest + 1))
         # Pauses, the least busy time of a cache command, poll intervals, and the update unit's work.
         short = (*self._pauses.values(), *self._intervals.values(), self._cache_busy)
-        self._short_timer = Timer(bits_for(max(*short, cycles("tr") + max(self._compute)) + 1))
+        computes = max(cycles("tr") + max(self._compute), self._shown)
+        self._short_timer = Timer(bits_for(max(*short, computes) + 1))
         self._limit = PollLimit(config.late_polls)
         super().__init__({
             "port": In(PollerPort(config)),
@@ -216,8 +230,13 @@ class ReadyPoller(wiring.Component):
             "bus_done": In(1),
             "bus_status": In(8),
             "lost": Out(1),
-            **({"working": Out(1)} if config.chips.has_maker_suspend else {}),
+            **({"working": Out(1)} if self._reports_work else {}),
+            **line_ports(config),
         })  # fmt: skip
+
+    @property
+    def _reports_work(self) -> bool:
+        return self.config.chips.has_maker_suspend or self.config.chips.shared_ready_busy
 
     def elaborate(self, platform):
         m = Module()
@@ -253,9 +272,27 @@ class ReadyPoller(wiring.Component):
                 with m.Case(kind):
                     _start(m, self._short_timer.port, cycles - 2)
         m.d.comb += self.port.polling.eq(fsm.ongoing("POLL") | fsm.ongoing("STATUS"))
-        if self.config.chips.has_maker_suspend:
+        if self._reports_work:
             m.d.comb += self.working.eq(~fsm.ongoing("IDLE"))
+        if self._line is not None:
+            self._follow_line(m, self._line, work)
         return m
+
+    def _follow_line(self, m: Module, line: ReadyLine, work) -> None:
+        m.submodules.line = line
+        forward(m, line, self, line_ports(self.config))
+        if self.config.chips.has_maker_suspend:
+            # The line falls again, up to tWB after the work was resumed.
+            m.submodules.resumed = resumed = HoldTimer(self._shown)
+            m.d.comb += [
+                resumed.held.eq(self.registers_held),
+                line.line.eq(self.line & ~resumed.running),
+            ]
+        m.d.comb += [line.last.eq(self._limit.last), line.ready.eq(self._limit.ready)]
+        with m.Switch(work):
+            for kind, interval in self._intervals.items():
+                with m.Case(kind):
+                    m.d.comb += line.interval.eq(interval)
 
     def _prolong(self, m: Module) -> Signal:
         """Adds suspensions to the prediction of the array's work; returns whether the array is busy by it."""
@@ -284,7 +321,8 @@ class ReadyPoller(wiring.Component):
                             if plan.queued and kind not in _UPDATES:
                                 m.d.comb += short.start.eq(1)
                             elif plan.array and not plan.queued:
-                                _start(m, self._array_timer.port, self._twb + self._array_times[kind] - 1)
+                                busy = max(self._twb + self._array_times[kind], self._shown)
+                                _start(m, self._array_timer.port, busy - 1)
                 m.next = "ARRAY_BUSY"
 
     def _wait(self, m: Module, array_busy: Signal, work, late: Signal) -> None:
@@ -294,7 +332,7 @@ class ReadyPoller(wiring.Component):
             with m.Switch(self.last_page):
                 for page, cycles in enumerate(self._compute):
                     with m.Case(page):
-                        _set(m, short, tr + cycles)
+                        _set(m, short, max(tr + cycles, self._shown))
             with m.If(~array_busy):
                 self._start_queued(m, work, self._plans)
                 with m.If((work == Work.FIRST_UPDATE) | (work == Work.UPDATE)):
@@ -306,6 +344,12 @@ class ReadyPoller(wiring.Component):
                 m.d.sync += late.eq(1)
             with m.Elif(~short.running & ~self.port.defer):
                 m.next = "POLL"
+                if self._line is not None:
+                    m.d.comb += [self._line.waits.eq(1), self._limit.busy.eq(self._line.late)]
+                    with m.If(~self._line.due):
+                        m.next = "INTERVAL"
+                    with m.If(self._line.late):
+                        m.d.sync += late.eq(1)
 
     def _poll(self, m: Module, work, late: Signal, ready: Signal) -> None:
         short = self._short_timer.port
