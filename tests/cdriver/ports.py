@@ -10,6 +10,7 @@ from flashtrain.host.bringup import (
     FeatureRefused,
     NotDeclared,
     ParameterPageDamaged,
+    ReadyLineStuck,
     WrongChip,
 )
 from flashtrain.spec.registers import CycleKind, NandCycle, Register
@@ -20,7 +21,7 @@ from .library import Chip, ChipOptions, CommandPort
 POLLS = 500
 FAILURES = (
     type(None), ChipBusy, ChipMissing, DataLineDead, WrongChip, ParameterPageDamaged, FeatureRefused,
-    NotDeclared, CalibrationFailed,
+    NotDeclared, CalibrationFailed, ReadyLineStuck,
 )  # fmt: skip
 """The Python driver's, by `enum ft_chip_failure`."""
 

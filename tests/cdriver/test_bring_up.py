@@ -12,6 +12,7 @@ from flashtrain.host.bringup import (
     FeatureRefused,
     NotDeclared,
     ParameterPageDamaged,
+    ReadyLineStuck,
     WrongChip,
     bring_up,
 )
@@ -98,6 +99,9 @@ def test_sound_chips(changes):
     [
         (ChipBusy, {"never_ready": True}),
         (ChipBusy, {"feature_busy": 1e9}),
+        (ReadyLineStuck, {"line_low": True}),
+        (ChipBusy, {"line_low": True, "never_ready": True}),
+        (ChipBusy, {"line_low": True, "present": False}),
         (ChipMissing, {"present": False}),
         (ChipMissing, {"stuck_low": 0xFF}),
         (DataLineDead, {"stuck": 1 << 2}),

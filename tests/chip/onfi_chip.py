@@ -81,8 +81,8 @@ class OnfiChip:
     """The logic behind the pins; times in nanoseconds.
 
     copies: the parameter page as the chip sends it, one behind the other. present: False is an empty socket.
-    stuck, stuck_low: data lines that have one level, a bit each. first_busy: of the first reset after
-    power-on. never_ready: no command ends.
+    stuck, stuck_low: data lines that have one level, a bit each. line_low: R/B# is always low. first_busy: of
+    the first reset after power-on. never_ready: no command ends.
     """
 
     facts: Facts = field(default_factory=Facts)
@@ -92,6 +92,7 @@ class OnfiChip:
     present: bool = True
     stuck: int = 0
     stuck_low: int = 0
+    line_low: bool = False
     first_busy: float = 1_000_000
     reset_busy: float = 5_000
     page_busy: float = 25_000
@@ -120,6 +121,8 @@ class OnfiChip:
         self._mode = "none"
 
     def ready(self, now: float) -> bool:
+        if self.line_low:
+            return False
         return not self.present or not self.busy_from <= now < self.busy_until
 
     def _busy(self, now: float, duration: float) -> None:

@@ -4,20 +4,38 @@
 #define PAGE_BYTES FLASHTRAIN_PARAMETER_PAGE_BYTES
 #define COPIES FLASHTRAIN_PARAMETER_PAGE_COPIES
 #define SIGNATURE_BYTES 4
+#define FLOATING 0xff /* a byte that no chip drives */
 
 static uint64_t signature_of(const uint8_t* bytes) {
     return flashtrain_get(bytes, FLASHTRAIN_PARAMETER_PAGE_SIGNATURE);
 }
 
-/* A chip that stays busy fails; an error is one of the port. */
-static enum ft_error wait_ready(struct ft_port* port, struct ft_chip* chip) {
+/* Whether R/B# becomes high within the polls of the port. */
+static enum ft_error becomes_ready(struct ft_port* port, bool* ready) {
+    *ready = false;
     for (uint32_t poll = 0; poll < port->polls; ++poll) {
-        bool ready;
-        const enum ft_error error = ft_port_ready(port, &ready);
-        if (error || ready) return error;
+        const enum ft_error error = ft_port_ready(port, ready);
+        if (error || *ready) return error;
         if (port->platform->pause) port->platform->pause(port->platform->context);
     }
-    chip->failure = FT_CHIP_BUSY;
+    return FT_OK;
+}
+
+static enum ft_error read_status(struct ft_port* port, uint8_t* status) {
+    const enum ft_error error = ft_port_command(port, FLASHTRAIN_DIE_READ_STATUS);
+    return error ? error : ft_port_read(port, status, 1);
+}
+
+/* A chip that stays busy fails, or its line if the status is ready; an error is one of the port. */
+static enum ft_error wait_ready(struct ft_port* port, struct ft_chip* chip) {
+    bool ready;
+    uint8_t status;
+    enum ft_error error = becomes_ready(port, &ready);
+    if (error || ready) return error;
+    error = read_status(port, &status);
+    if (error) return error;
+    const bool states_ready = status & FLASHTRAIN_DIE_STATUS_RDY && status != FLOATING;
+    chip->failure = states_ready ? FT_CHIP_READY_LINE_STUCK : FT_CHIP_BUSY;
     return FT_OK;
 }
 
@@ -118,9 +136,9 @@ static bool is_as_configured(const struct ft_chip* chip, const struct ft_info* i
 /* The steps in timing mode 0. */
 static enum ft_error identify(struct ft_port* port, const struct ft_info* info, struct ft_chip* chip) {
     uint8_t identity[FLASHTRAIN_JEDEC_BYTES], signature[SIGNATURE_BYTES], copies[COPIES * PAGE_BYTES];
-    enum ft_error error = wait_ready(port, chip);
-    if (error || chip->failure) return error;
-    error = ft_port_command(port, FLASHTRAIN_DIE_RESET);
+    bool ready; /* a chip whose line is stuck answers behind its reset */
+    enum ft_error error = becomes_ready(port, &ready);
+    if (!error) error = ft_port_command(port, FLASHTRAIN_DIE_RESET);
     if (!error) error = wait_ready(port, chip);
     if (error || chip->failure) return error;
 
@@ -188,8 +206,7 @@ static enum ft_error calibrate(struct ft_port* port, struct ft_chip* chip) {
     enum ft_error error = send(port, FLASHTRAIN_DIE_ZQ_CALIBRATION_LONG, 0);
     if (!error) error = wait_ready(port, chip);
     if (error || chip->failure) return error;
-    error = ft_port_command(port, FLASHTRAIN_DIE_READ_STATUS);
-    if (!error) error = ft_port_read(port, &status, 1);
+    error = read_status(port, &status);
     if (!error && status & FLASHTRAIN_DIE_STATUS_FAIL) chip->failure = FT_CHIP_NOT_CALIBRATED;
     return error;
 }

@@ -437,7 +437,8 @@ enum ft_chip_failure {
     FT_CHIP_PAGE_DAMAGED,    /* neither a copy of the parameter page nor the majority has a right CRC */
     FT_CHIP_FEATURE_REFUSED, /* a feature does not read back, or the chip does not answer in its timing mode */
     FT_CHIP_NOT_DECLARED,    /* the options ask for what the parameter page does not declare */
-    FT_CHIP_NOT_CALIBRATED   /* ZQ calibration has failed */
+    FT_CHIP_NOT_CALIBRATED,  /* ZQ calibration has failed */
+    FT_CHIP_READY_LINE_STUCK /* R/B# stays low while the status is ready */
 };
 
 /* What the configuration of the device says of its chips, in [chips]; no register shows it. */

@@ -15,6 +15,7 @@ from flashtrain.host.bringup import (
     NotDeclared,
     ParameterPageDamaged,
     PortMissing,
+    ReadyLineStuck,
     WrongChip,
     bring_up,
     calibrate,
@@ -160,6 +161,15 @@ def test_a_long_first_reset(link):
 def test_a_chip_that_stays_busy(link):
     busy = OnfiChip(FACTS, never_ready=True)
     failed(link, busy, ChipBusy, "is busy with its first reset for more than 10,000 µs")
+
+
+def test_a_ready_line_that_never_rises(link):
+    """It is named behind the reset; a chip that is busy as well, or missing, has no status that is ready."""
+    stuck = OnfiChip(FACTS, line_low=True)
+    failed(link, stuck, ReadyLineStuck, "R/B# is low for more than 10,000 µs of its first reset, while the")
+    assert stuck.commands == [0xFF, 0x70] and not stuck.ignored
+    for changes in ({"never_ready": True}, {"present": False}):
+        failed(link, OnfiChip(FACTS, line_low=True, **changes), ChipBusy, "is busy with its first reset")
 
 
 def test_a_slow_feature(link):

@@ -12,6 +12,7 @@ from .errors import (
     NotDeclared,
     ParameterPageDamaged,
     PortMissing,
+    ReadyLineStuck,
     WrongChip,
 )
 from .parameter_page import ParameterPage
@@ -19,5 +20,5 @@ from .parameter_page import ParameterPage
 __all__ = [
     "BringUpError", "CalibrationFailed", "ChipBusy", "ChipMissing", "ChipPins", "ChipReport", "CommandPort",
     "DataLineDead", "FeatureRefused", "NotDeclared", "ParameterPage", "ParameterPageDamaged", "PortMissing",
-    "Step", "WrongChip", "bring_up", "calibrate", "probed",
+    "ReadyLineStuck", "Step", "WrongChip", "bring_up", "calibrate", "probed",
 ]  # fmt: skip

@@ -109,7 +109,7 @@ def bring_up(
 
 def _identify(chip: ChipPins, config: FmsConfig | None, report: ChipReport) -> Iterator[Step]:
     """The steps in timing mode 0; without a configuration that is compared, if there is none."""
-    chip.wait_ready(POWER_ON_US, "its power-on")
+    chip.becomes_ready(POWER_ON_US)  # a chip whose line is stuck answers behind its reset
     chip.command(DieCommand.RESET)
     chip.wait_ready(FIRST_RESET_US, "its first reset")
     yield Step("reset", "ready")

@@ -11,8 +11,10 @@ from flashtrain.spec.nand import DieCommand, DieStatus
 from flashtrain.spec.registers import Control, CycleKind, NandCycle, NandState, Register
 from flashtrain.spec.sdr import SDR_MODES
 
-from .errors import ChipBusy, PortMissing
+from .errors import ChipBusy, PortMissing, ReadyLineStuck
 
+_FLOATING = 0xFF
+"""A byte that no chip drives."""
 _POLLS = 64
 """Of each wait."""
 
@@ -148,14 +150,29 @@ class ChipPins:
         self.command(DieCommand.READ_STATUS)
         return DieStatus(self.read(1)[0])
 
-    def wait_ready(self, most_us: int, what: str) -> None:
-        """Wait until R/B# is high, at most so long; :class:`ChipBusy` names `what` was awaited."""
+    def becomes_ready(self, most_us: int) -> bool:
+        """Wait until R/B# is high, at most so long; whether it is."""
         clock = self.port.link.config.timing.clock_mhz
         step_us = max(1, most_us // 200)
         for _ in range(most_us // step_us + 1):
             if self.ready:
-                return
+                return True
             self.port.link.run(step_us * clock)
+        return False
+
+    def wait_ready(self, most_us: int, what: str) -> None:
+        """Wait until R/B# is high, at most so long.
+
+        :class:`ChipBusy` names `what` was awaited, :class:`ReadyLineStuck` a chip whose status is ready.
+        """
+        if self.becomes_ready(most_us):
+            return
+        status = self.status()
+        if status & DieStatus.RDY and status != _FLOATING:
+            raise ReadyLineStuck(
+                f"{self}: R/B# is low for more than {most_us:,} µs of {what}, while the status is ready"
+                f" ({status:02X}h); is the line shorted, without a pull-up, or of a busy chip?"
+            )
         raise ChipBusy(f"{self} is busy with {what} for more than {most_us:,} µs")
 
 

@@ -19,6 +19,10 @@ class ChipBusy(BringUpError):
     """A chip has not become ready in the time that ONFI, or its parameter page, gives it."""
 
 
+class ReadyLineStuck(BringUpError):
+    """R/B# is low for longer than any operation, while the status of the chip is ready."""
+
+
 class DataLineDead(BringUpError):
     """A data line has one level whatever the chip sends."""
 
