@@ -12,6 +12,7 @@ RETRIES = "rtl/channel/die_agent/test_die_agent.py::test_retries"
 MAKER_SUSPENDS = "rtl/channel/die_agent/test_die_agent.py::test_maker_suspends"
 PLACES = "rtl/channel/read_buffer/test_read_retry.py"
 UNITS = "rtl/channel/die_agent/test_agent_units.py"
+BOARD = "rtl/controller/test_sdr.py::test_data"
 
 TALKING = (
     Fault(
@@ -238,5 +239,45 @@ TALKING = (
         "retry.source.level",
         "the die stays at the level of a retry",
         UNITS,
+    ),
+    Fault(
+        "poll-of-a-low-line",
+        "channel/die_agent/ready_poller.py",
+        "with m.If(~self._line.due):",
+        "with m.If(self._line.late):",
+        "the poller asks for the status of a die whose R/B# is low",
+        UNITS,
+    ),
+    Fault(
+        "read-beside-a-low-line",
+        "channel/die_agent/reader.py",
+        "with m.If(~running & (line.due | self._by_own_commands(s))):",
+        "with m.If(~running):",
+        "the reader asks for the status of a die whose R/B# is low",
+        UNITS,
+    ),
+    Fault(
+        "stuck-line-for-ever",
+        "channel/die_agent/ready_line.py",
+        "self.due.eq(self.line | stuck | self.last | silent)",
+        "self.due.eq(self.line | stuck | silent)",
+        "an engine waits for ever for a line R/B# that never rises",
+        UNITS,
+    ),
+    Fault(
+        "line-of-other-dies",
+        "channel/die_agent/ready_line.py",
+        "silent = ~self.alone if self.shared else Const(0)",
+        "silent = Const(0)",
+        "a die waits for the others that share its line R/B#",
+        UNITS,
+    ),
+    Fault(
+        "line-before-its-fall",
+        "channel/die_agent/ready_poller.py",
+        "resumed.held.eq(self.registers_held),",
+        "resumed.held.eq(0),",
+        "R/B# is believed within tWB of a resume, before it has fallen",
+        BOARD,
     ),
 )
