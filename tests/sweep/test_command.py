@@ -193,7 +193,9 @@ def test_the_file_of_the_page(tmp_path):
     assert {name for name in WORKLOADS if name not in BENCHMARKS} <= set(rows)
 
 
-@pytest.mark.parametrize(("name", "points"), [("dies_on_rtl", 3 * 4), ("sca_on_model", 2 * 2 * 3)])
+@pytest.mark.parametrize(
+    ("name", "points"), [("dies_on_rtl", 3 * 4), ("sca_on_model", 2 * 2 * 3), ("ready_busy", 2 * 2 * 2)]
+)
 def test_the_other_examples_can_be_run(name, points):
     assert len(sweep.load_sweep(EXAMPLE.with_name(f"{name}.toml"), WORKLOADS, tuple(LINKS))) == points
 

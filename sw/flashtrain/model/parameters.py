@@ -31,6 +31,9 @@ _TIMINGS = (
 _POLL_NS = {"poll_program": 1_000, "poll_erase": 20_000, "poll_sense": 500}
 """From a poll that finds the die busy to the next (`flashtrain.rtl.channel.die_agent.ready_poller`)."""
 
+READY_LINE = 3
+"""From RDY of a die to the poll that R/B# allows: two registers of a synchroniser, and the poller's state."""
+
 DATA_SHEETS = {
     "read_issue": 3,  # the queue of jobs, and `ReadSplitter`: from a job to its first page
     "fetch_page": 1,  # `WriteFetch`: from a page to its burst
@@ -81,8 +84,8 @@ def stages() -> dict[str, int]:
 def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[str, int]:
     """Each scalar of the kernel by its name (`parameters.h`); a channel of the kernel stands for `lanes`."""
     g, t = config.geometry, config.timing
-    require(replace(config.chips, sca=False) == Chips(), "chips", config.chips,
-            "NV-DDR3 and all commands, for this model")  # fmt: skip
+    require(replace(config.chips, sca=False, ready_busy=False) == Chips(), "chips", config.chips,
+            "NV-DDR3, all commands and no shared R/B#, for this model")  # fmt: skip
     return {
         "channels": g.channels // lanes,
         "lanes": lanes,
@@ -103,6 +106,7 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "slice_beats": max(1, SLICE_BYTES // config.data_bytes),
         **{name: t.cycles(name) for name in _TIMINGS},
         **_bus_of_commands(config),
+        "ready_line": READY_LINE if config.chips.ready_busy else 0,
         **{name: round(ns * t.clock_mhz / 1000) for name, ns in _POLL_NS.items()},
         **_RUNS,
         "gather": g.channels + 4,

@@ -265,6 +265,7 @@ class Channel {
     void start_poller(Environment& env, uint8_t die, Work work, Time now);
     void poll(Environment& env, uint8_t die, Time now);
     void request_poll(Environment& env, uint8_t die, Time at);
+    Time line_allows(const Environment& env, uint8_t number, Time at) const;
     void polled(Environment& env, uint8_t die, uint8_t bits, Time now);
     void prolong(Environment& env, uint8_t die, Time now);
     void resume_poll(Environment& env, uint8_t die, Time now);
@@ -293,6 +294,7 @@ class Channel {
     void read(Environment& env, uint8_t die, Time now);
     void address_page(Environment& env, uint8_t die, Time at);
     void start_sense(Environment& env, uint8_t die, Time now);
+    void request_status(Environment& env, uint8_t die);
     void reader_done(Environment& env, uint8_t die, uint8_t bits, Time now);
     void look_ahead(Environment& env, uint8_t die, Time now);
     void select_page(Environment& env, uint8_t die, Time at);

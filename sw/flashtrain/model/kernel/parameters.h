@@ -27,6 +27,8 @@ constexpr Time kNever = ~Time{0};
     X(sca) X(burst_gap) X(status_byte)                                                                                \
     /* Polls: after a program, an erase, a read or an update that was not ready yet. */                               \
     X(poll_program) X(poll_erase) X(poll_sense)                                                                       \
+    /* From R/B# of a die to the poll that it allows; 0: it is not wired. */                                          \
+    X(ready_line)                                                                                                     \
     /* Policy of a die agent. */                                                                                      \
     X(read_run) X(program_run) X(update_run) X(gather)                                                                \
     /* Tensor buffer. */                                                                                              \

@@ -55,6 +55,16 @@ void Channel::prolong(Environment& env, uint8_t die, Time now) {
     wake_poller(env, die, std::max(agent.poll_idle + 1, agent.short_until) + 1);
 }
 
+// When R/B# allows a poll that is due at `at`: as far as is known now, for a suspended read prolongs the work.
+Time Channel::line_allows(const Environment& env, uint8_t number, Time at) const {
+    const Parameters& p = env.parameters;
+    if (!p.ready_line) return at;
+    const Die& die = agents_[number].die;
+    const Time started = std::max({die.waits_since, die.array_free, die.released}) + 1;
+    const Time ready = die.waits ? std::max<Time>(started, die.waits_since + p.tcbsy) : die.ready;
+    return std::max(at, ready + p.ready_line);
+}
+
 // POLL, unless a suspended read holds the data registers or a unit defers it.
 void Channel::poll(Environment& env, uint8_t die, Time now) {
     Agent& agent = agents_[die];
@@ -64,7 +74,12 @@ void Channel::poll(Environment& env, uint8_t die, Time now) {
     agent.late |= agent.registers_held;
     // The end of the suspended read or the unit wakes it.
     agent.poll_waits = agent.registers_held || agent.deferred;
-    if (!agent.poll_waits) request_poll(env, die, now);
+    if (agent.poll_waits) return;
+    settle(env, die, now);
+    const Time allowed = line_allows(env, die, now);
+    agent.late |= allowed > now + env.parameters.ready_line;
+    if (allowed > now) return wake_poller(env, die, allowed);
+    request_poll(env, die, now);
 }
 
 void Channel::request_poll(Environment& env, uint8_t die, Time at) {

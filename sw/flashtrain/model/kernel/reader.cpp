@@ -90,10 +90,18 @@ void Channel::start_sense(Environment& env, uint8_t die, Time now) {
         command(env, die, BusOp::READ_LAST, planes, now);
     }
     agent.reader_timer = now + wait + 1;
-    request(env, die, true, BusOp::STATUS, 0, agent.reader_timer);
+    request_status(env, die);
     if (now <= env.events.now()) return gather(env, die, now + 1);
     agent.sets.may_accept = std::max(agent.sets.may_accept, now + 1);
     if (!agent.queue.empty()) want_die(env, die, now + 1);
+}
+
+// A poll when the timer has ended and, but for a suspended read, R/B# is high. A look at the line takes a cycle.
+void Channel::request_status(Environment& env, uint8_t die) {
+    const Agent& agent = agents_[die];
+    Time at = agent.reader_timer;
+    if (env.parameters.ready_line) at = (agent.suspended ? at : line_allows(env, die, at)) + 1;
+    request(env, die, true, BusOp::STATUS, 0, at);
 }
 
 // The set is in the data registers: output it, and sense the next one meanwhile if there is one.
@@ -193,7 +201,7 @@ void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now)
                 agent.reading = Reading::WAIT;
                 agent.reader_timer = now + static_cast<Time>(p.twb + p.tcbsy) + 1;
                 command(env, die, BusOp::CACHE_READ_END, 0, now);
-                return request(env, die, true, BusOp::STATUS, 0, agent.reader_timer);
+                return request_status(env, die);
             }
             agent.reader_timer = agent.program_delayed ? now + static_cast<Time>(p.tadv) : 0;
             agent.registers_held = false;
