@@ -81,9 +81,12 @@ def test_filter_and_waves(simulator, seed):
     assert waves.stat().st_size > 100
 
 
-def test_a_failing_test_is_an_error(simulator, seed):
+def test_a_failing_test_is_an_error(simulator, seed, tmp_path):
+    """Its result shows the values in the assertion."""
     with pytest.raises(BenchFailed, match=f"seed {seed}: 1 of 2 failed: fails"):
-        run("failing_bench.py", simulator, seed)
+        run("failing_bench.py", simulator, seed, runs=tmp_path)
+    (results,) = tmp_path.glob("*/*/results.xml")
+    assert "assert 13 == 5" in results.read_text(encoding="utf-8")
 
 
 def test_a_bench_without_tests_is_an_error(simulator, seed):

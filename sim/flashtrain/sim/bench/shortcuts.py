@@ -5,13 +5,22 @@ look at a pin. The functions on that way are written anew here, with the same re
 messages for debugging, and keep objects instead of making new ones. They save a quarter of a simulation's
 time.
 
+cocotb makes a configuration of pytest, with all its plugins, to show the values in assertions that fail. That
+takes as long as to import cocotb. pytest's hook needs a name of it, and a place for messages.
+
 The runner has the simulator call `take` before cocotb starts, if it is the version that was read for this.
 It does nothing while cocotb debugs.
 """
 
+import os
+import shlex
+import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 
-from cocotb import _event_loop, _gpi_triggers, debug, handle, task
+from _pytest.assertion import assertstate_key
+from _pytest.assertion.rewrite import AssertionRewritingHook
+from cocotb import _event_loop, _gpi_triggers, debug, handle, regression, task
 from cocotb._base_triggers import Trigger, TriggerCallback
 from cocotb._bridge import run_bridge_threads
 from cocotb._profiling import profiling_context
@@ -39,6 +48,7 @@ def take() -> None:
     _gpi_triggers.GPITrigger._react = _react
     _event_loop.EventLoop.run = _run
     task.Task._schedule_resume = _schedule_resume
+    regression.RegressionManager.setup_pytest_assertion_rewriting = staticmethod(_rewrite_assertions)
 
 
 _cocotbs_equal = Logic.__eq__
@@ -103,3 +113,12 @@ def _schedule_resume(self: task.Task, exc: BaseException | None = None) -> None:
     self._exc = exc
     self._schedule_callback = callback = _event_loop.ScheduledCallback(self._resume)
     _event_loop._inst._callbacks.append(callback)
+
+
+def _rewrite_assertions() -> None:
+    """Assertions of the files that the runner names show the values in them."""
+    options = {"python_files": shlex.split(os.environ["COCOTB_REWRITE_ASSERTION_FILES"])}
+    state = SimpleNamespace(trace=lambda text: None)
+    sys.meta_path.insert(
+        0, AssertionRewritingHook(SimpleNamespace(getini=options.get, stash={assertstate_key: state}))
+    )
