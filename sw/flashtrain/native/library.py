@@ -27,7 +27,8 @@ def native_library(
 ) -> ctypes.CDLL:
     """Compile `sources` (`.cpp` files and the headers that they include), and load the result.
 
-    cache: another one than the user's. options: of the compiler, beside `OPTIONS`.
+    The units are compiled as one: their names are different. cache: another one than the user's. options: of
+    the compiler, beside `OPTIONS`.
 
     `functions`: the signatures of its `extern "C"` functions. Raises `ToolError` with the end of the log if
     something does not compile.
@@ -40,10 +41,13 @@ def native_library(
 
     def build(folder: Path) -> None:
         units = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
+        # One file holds all: to read the headers of the standard library takes longer than most units.
+        whole = folder / "whole.cpp"
+        whole.write_text("".join(f'#include "src/{path.name}"\n' for path in units), encoding="utf-8")
         seconds = cache.seconds_of(KIND, work)
         expected = "5 to 60 s" if seconds is None else about(seconds)
         with progress(f"compiling {name} with {Path(compiler).name} (done once, {expected})"):
-            run([compiler, *OPTIONS, *options, *units, "-o", folder / file], folder / "build.log", name)
+            run([compiler, *OPTIONS, *options, whole, "-o", folder / file], folder / "build.log", name)
 
     library = cache.build(KIND, name, key, f"library {name}", build, work) / file
     cache.settle()

@@ -15,7 +15,7 @@ constexpr Time kNextHead = 1, kEnter = 2;
 // Between pages, in `PlaneReader`.
 constexpr Time kNextSlice = 3;
 // From the last slice of a burst to its address.
-constexpr Time kOffer = 2;
+constexpr Time kPortOffer = 2;
 
 }  // namespace
 
@@ -51,11 +51,11 @@ Time DecoderLanes::accept(const CodedPage& page, uint32_t slices, Time at, Time 
     beats_ = beats_of(begin, end);
     // The port takes bursts when they are whole.
     const Time burst_beats = beats_of(0, kBurst);
-    port_free = std::max(port_free, first + (first_burst - begin) * of_slice - 1 + kOffer) + beats_;
+    port_free = std::max(port_free, first + (first_burst - begin) * of_slice - 1 + kPortOffer) + beats_;
     Time written = first + slices * of_slice - 1;
     if (port_free > kBurstsHeld * burst_beats) written = std::max(written, port_free - kBurstsHeld * burst_beats);
     lane.written = written;
-    return std::max(written + kOffer + beats_of(last_burst, end), port_free) - 1;
+    return std::max(written + kPortOffer + beats_of(last_burst, end), port_free) - 1;
 }
 
 }  // namespace flashtrain

@@ -7,7 +7,7 @@
 namespace flashtrain {
 
 namespace {
-constexpr uint32_t kPagesOutstanding = 8;
+constexpr uint32_t kPagesFetched = 8;
 constexpr Time kJoinInterval = 6;  // of pages that join a set (`PageSets`)
 }
 
@@ -47,7 +47,7 @@ void FrontEnd::flush_channels(Time now) {
 
 void FrontEnd::offer_page(Time now) {
     const Command& command = write_job_.command;
-    page_waits_ = !encodes(command) && pages_fetched_ >= kPagesOutstanding;
+    page_waits_ = !encodes(command) && pages_fetched_ >= kPagesFetched;
     if (page_waits_) return;
     const auto channels = static_cast<uint32_t>(p_.channels), planes = static_cast<uint32_t>(p_.planes);
     const auto dies = static_cast<uint32_t>(p_.dies);
@@ -92,7 +92,7 @@ void FrontEnd::page_placed(uint16_t channel, Time at) {
     Time next = at + 1;
     if (p_.lanes > 1) {  // the channels that follow take their pages before it is this one's turn
         const Time others = static_cast<Time>(p_.lanes - 1) * kJoinInterval;
-        const Time ahead = static_cast<Time>(kPagesOutstanding) * static_cast<Time>(p_.page_beats);
+        const Time ahead = static_cast<Time>(kPagesFetched) * static_cast<Time>(p_.page_beats);
         next = std::max(next + others, data_free_ > ahead ? data_free_ - ahead : 0);
     }
     if (command.blocks) return offer_page(next);
