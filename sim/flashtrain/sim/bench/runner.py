@@ -69,8 +69,8 @@ _OPTIMIZATION = "-Og"
 """A bench runs for seconds: more optimisation takes longer than it saves."""
 
 
-_RUNTIME = {"verilated": "-O3", "verilated_dpi": "-Og", "verilated_vpi": "-Og", "verilated_threads": "-O3"}
-"""What a makefile of a bench would compile for each anew. Other models need what is at -O3, too."""
+_RUNTIME = ("verilated", "verilated_dpi", "verilated_vpi", "verilated_threads")
+"""What a makefile of a bench would compile for each anew."""
 
 
 _ENTRIES = (
@@ -323,10 +323,10 @@ class _Verilator(cocotb_runner.Verilator):
         make += [*VERILATOR_MAKE_OPTIONS, f"OPT_FAST={_OPTIMIZATION}", f"OPT_SLOW={_OPTIMIZATION}"]
         make += [f"CXX={cxx_compiler()}", f"LINK={cxx_compiler()}", including(copy.name)]
         waves = WaveFormat.VCD if self.waves else None
-        levels = {**_RUNTIME, waves.runtime: "-O3"} if waves else _RUNTIME
+        names = [*_RUNTIME, *([waves.runtime] if waves else [])]
         options = runtime_options(waves, _OPTIMIZATION)
         verilate += ["-CFLAGS", f"-include {precompiled_header(options)}"]
-        parts = [runtime_object(name, waves, level) for name, level in levels.items()]
+        parts = [runtime_object(name, waves) for name in names]
         make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(map(str, parts))} -latomic"]
         if self._delays:
             verilate += ["--timing", "-CFLAGS", "-std=gnu++20"]  # coroutines
