@@ -280,6 +280,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CYCLE_KIND_DATA_IN 0x02 /* the byte to the chip */
 #define FLASHTRAIN_CYCLE_KIND_DATA_OUT 0x03 /* a byte from the chip, to NAND_STATE */
 #define FLASHTRAIN_CYCLE_KIND_LOOK 0x04 /* no cycle: R/B# of each die, a bit each, to NAND_STATE; 1 is ready. It waits for tWB */
+#define FLASHTRAIN_CYCLE_KIND_WAS_BUSY 0x05 /* no cycle, with `chips.ready_busy`: dies whose R/B# has been low since the last of these */
 
 /* Counters of the front end, of cycles unless said. Latencies run from a command's acceptance to its answer. */
 #define FLASHTRAIN_COUNTER_CYCLES 0x00

@@ -131,7 +131,7 @@ class CommandPort(c.Structure):
 class ChipOptions(c.Structure):
     _fields_ = [
         *((name, c.c_uint8) for name in ("fastest", "drive_ohms")),
-        *((name, c.c_bool) for name in ("zq_calibration", "sdr")),
+        *((name, c.c_bool) for name in ("zq_calibration", "sdr", "ready_busy")),
     ]
 
 
@@ -198,6 +198,7 @@ FUNCTIONS = {
     "ft_port_write": [_P, _P, _U32],
     "ft_port_read": [_P, _P, _U32],
     "ft_port_ready": [_P, _P],
+    "ft_port_was_busy": [_P, _P],
     "ft_port_wait": [_P, _U32],
 }
 """Arguments of the functions that return an error."""

@@ -26,7 +26,8 @@ from .ports import FAILURES, CPort, chips_of, recorded
 
 CONFIG = replace(
     TINY, name="ported", geometry=replace(TINY.geometry, dies=2), timing=with_sdr_waits(TINY.timing),
-    command_port=True, chips=replace(TINY.chips, sdr=True, drive_ohms=25, zq_calibration=True),
+    command_port=True,
+    chips=replace(TINY.chips, sdr=True, drive_ohms=25, zq_calibration=True, ready_busy=True),
 )  # fmt: skip
 G = CONFIG.geometry
 FACTS = Facts(
@@ -100,6 +101,7 @@ def test_sound_chips(changes):
         (ChipBusy, {"never_ready": True}),
         (ChipBusy, {"feature_busy": 1e9}),
         (ReadyLineStuck, {"line_low": True}),
+        (ReadyLineStuck, {"line_high": True}),
         (ChipBusy, {"line_low": True, "never_ready": True}),
         (ChipBusy, {"line_low": True, "present": False}),
         (ChipMissing, {"present": False}),

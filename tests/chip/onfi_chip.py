@@ -81,8 +81,8 @@ class OnfiChip:
     """The logic behind the pins; times in nanoseconds.
 
     copies: the parameter page as the chip sends it, one behind the other. present: False is an empty socket.
-    stuck, stuck_low: data lines that have one level, a bit each. line_low: R/B# is always low. first_busy: of
-    the first reset after power-on. never_ready: no command ends.
+    stuck, stuck_low: data lines that have one level, a bit each. line_low, line_high: R/B# has this level.
+    first_busy: of the first reset after power-on. never_ready: no command ends.
     """
 
     facts: Facts = field(default_factory=Facts)
@@ -93,6 +93,7 @@ class OnfiChip:
     stuck: int = 0
     stuck_low: int = 0
     line_low: bool = False
+    line_high: bool = False
     first_busy: float = 1_000_000
     reset_busy: float = 5_000
     page_busy: float = 25_000
@@ -106,6 +107,7 @@ class OnfiChip:
         if self.copies is None:
             self.copies = [parameter_page(self.facts)] * 3
         self.busy_from = self.busy_until = 0.0
+        self.was_low = False
         self.was_reset = False
         self.features: dict[int, bytes] = {}
         self.commands: list[int] = []
@@ -121,11 +123,18 @@ class OnfiChip:
         self._mode = "none"
 
     def ready(self, now: float) -> bool:
-        if self.line_low:
-            return False
+        if self.line_low or self.line_high:
+            return self.line_high
         return not self.present or not self.busy_from <= now < self.busy_until
 
+    def take_busy(self, now: float) -> bool:
+        """Whether R/B# has been low since this was called last."""
+        is_low, self.was_low = not self.ready(now), self.was_low and not self.line_high
+        was_low, self.was_low = self.was_low or is_low, is_low
+        return was_low
+
     def _busy(self, now: float, duration: float) -> None:
+        self.was_low = True
         self.busy_from = now + TWB_NS  # the pin shows it as late as that
         self.busy_until = float("inf") if self.never_ready else now + duration
 

@@ -7,6 +7,7 @@ from tests.chip.onfi_chip import OnfiChip
 
 NS_OF_AN_ACCESS = 50.0
 MODES, KINDS = 6, 5
+"""Kinds of cycles: one more with R/B#."""
 PORT = (
     Register.NAND_PAUSE_LOW, Register.NAND_PAUSE_HIGH, Register.NAND_MODE, Register.NAND_CYCLE,
     Register.NAND_STATE,
@@ -26,6 +27,7 @@ class PortLink(FunctionalLink):
         self.never_pauses = False
         self.modes_seen: set[int] = set()
         self.interface = 0
+        self.kinds = KINDS + config.chips.ready_busy
 
     @property
     def _paused(self) -> bool:
@@ -61,7 +63,7 @@ class PortLink(FunctionalLink):
         g = self.config.geometry
         if address == Register.NAND_CYCLE:
             byte, die, kind = value & 0xFF, value >> 8 & 7, value >> 12 & 7
-            if not self._paused or self._busy or die >= g.dies or kind >= KINDS or value & ~0x77FF:
+            if not self._paused or self._busy or die >= g.dies or kind >= self.kinds or value & ~0x77FF:
                 raise RegisterError(f"write of {value:#x} to NAND_CYCLE")
             self._cycle(kind, die, byte)
             self._busy = self.busy_reads
@@ -89,5 +91,7 @@ class PortLink(FunctionalLink):
             chip.data_in(byte, self.now)
         elif kind == 3:
             self.byte = chip.data_out(self.now)
+        elif kind == 5:
+            self.byte = sum(one.take_busy(self.now) << n for n, one in enumerate(self.chips[channel]))
         else:
             self.byte = sum(one.ready(self.now) << number for number, one in enumerate(self.chips[channel]))

@@ -69,7 +69,9 @@ def test_bits():
 
 
 def test_command_port():
-    assert values(CycleKind) == {"COMMAND": 0, "ADDRESS": 1, "DATA_IN": 2, "DATA_OUT": 3, "LOOK": 4}
+    assert values(CycleKind) == {
+        "COMMAND": 0, "ADDRESS": 1, "DATA_IN": 2, "DATA_OUT": 3, "LOOK": 4, "WAS_BUSY": 5,
+    }  # fmt: skip
     assert (NandCycle.byte, NandCycle.die, NandCycle.kind) == ((0, 8), (8, 3), (12, 3))
     assert (NandState.byte, NandState.busy, NandState.paused) == ((0, 8), (8, 1), (9, 1))
 

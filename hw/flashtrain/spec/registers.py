@@ -122,6 +122,7 @@ class CycleKind(IntEnum):
     DATA_IN = 2  # the byte to the chip
     DATA_OUT = 3  # a byte from the chip, to NAND_STATE
     LOOK = 4  # no cycle: R/B# of each die, a bit each, to NAND_STATE; 1 is ready. It waits for tWB
+    WAS_BUSY = 5  # no cycle, with `chips.ready_busy`: dies whose R/B# has been low since the last of these
 
 
 class NandCycle:

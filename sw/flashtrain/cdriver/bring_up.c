@@ -21,6 +21,12 @@ static enum ft_error becomes_ready(struct ft_port* port, bool* ready) {
     return FT_OK;
 }
 
+/* As long as the wait for a chip that never gets ready. */
+static void pass_time(const struct ft_port* port) {
+    for (uint32_t poll = 0; poll < port->polls && port->platform->pause; ++poll)
+        port->platform->pause(port->platform->context);
+}
+
 static enum ft_error read_status(struct ft_port* port, uint8_t* status) {
     const enum ft_error error = ft_port_command(port, FLASHTRAIN_DIE_READ_STATUS);
     return error ? error : ft_port_read(port, status, 1);
@@ -134,18 +140,24 @@ static bool is_as_configured(const struct ft_chip* chip, const struct ft_info* i
 }
 
 /* The steps in timing mode 0. */
-static enum ft_error identify(struct ft_port* port, const struct ft_info* info, struct ft_chip* chip) {
+static enum ft_error identify(struct ft_port* port, const struct ft_info* info, bool ready_busy,
+                              struct ft_chip* chip) {
     uint8_t identity[FLASHTRAIN_JEDEC_BYTES], signature[SIGNATURE_BYTES], copies[COPIES * PAGE_BYTES];
-    bool ready; /* a chip whose line is stuck answers behind its reset */
+    bool ready, was_busy = true; /* a chip whose line is stuck answers behind its reset */
     enum ft_error error = becomes_ready(port, &ready);
+    if (!error && ready_busy) error = ft_port_was_busy(port, &was_busy); /* before the reset */
     if (!error) error = ft_port_command(port, FLASHTRAIN_DIE_RESET);
     if (!error) error = wait_ready(port, chip);
     if (error || chip->failure) return error;
+    if (ready_busy) error = ft_port_was_busy(port, &was_busy);
+    if (error) return error;
+    if (!was_busy) pass_time(port); /* the line has not waited for the chip */
 
     error = read_id(port, FLASHTRAIN_ID_ADDRESS_JEDEC, identity, sizeof identity);
     if (!error) error = read_id(port, FLASHTRAIN_ID_ADDRESS_ONFI, signature, sizeof signature);
     if (error) return error;
     chip->failure = failure_of_identity(identity, signature);
+    if (!chip->failure && !was_busy) chip->failure = FT_CHIP_READY_LINE_STUCK;
     if (chip->failure) return FT_OK;
 
     error = send(port, FLASHTRAIN_DIE_READ_PARAMETER_PAGE, 0);
@@ -214,7 +226,7 @@ static enum ft_error calibrate(struct ft_port* port, struct ft_chip* chip) {
 /* All steps of a chip before its timing mode. */
 static enum ft_error start(struct ft_port* port, const struct ft_info* info,
                            const struct ft_chip_options* options, struct ft_chip* chip) {
-    enum ft_error error = identify(port, info, chip);
+    enum ft_error error = identify(port, info, options->ready_busy, chip);
     if (!error && !chip->failure && options->drive_ohms) error = set_drive(port, chip, options->drive_ohms);
     if (!error && !chip->failure && options->zq_calibration) error = calibrate(port, chip);
     return error;

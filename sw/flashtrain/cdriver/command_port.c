@@ -136,12 +136,21 @@ enum ft_error ft_port_read(struct ft_port* port, uint8_t* bytes, uint32_t count)
     return error;
 }
 
-enum ft_error ft_port_ready(struct ft_port* port, bool* ready) {
-    uint8_t levels = 0;
-    if (!ready) return FT_ERR_ARGUMENT;
-    const enum ft_error error = cycle(port, FLASHTRAIN_CYCLE_KIND_LOOK, 0, &levels);
-    *ready = !error && (levels >> port->die & 1) != 0;
+/* The bit of the chip in what a cycle of this kind reads. */
+static enum ft_error look(struct ft_port* port, uint8_t kind, bool* bit) {
+    uint8_t bits = 0;
+    if (!bit) return FT_ERR_ARGUMENT;
+    const enum ft_error error = cycle(port, kind, 0, &bits);
+    *bit = !error && (bits >> port->die & 1) != 0;
     return error;
+}
+
+enum ft_error ft_port_ready(struct ft_port* port, bool* ready) {
+    return look(port, FLASHTRAIN_CYCLE_KIND_LOOK, ready);
+}
+
+enum ft_error ft_port_was_busy(struct ft_port* port, bool* was_busy) {
+    return look(port, FLASHTRAIN_CYCLE_KIND_WAS_BUSY, was_busy);
 }
 
 enum ft_error ft_port_wait(struct ft_port* port, uint32_t polls) {

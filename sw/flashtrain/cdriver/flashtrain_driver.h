@@ -419,6 +419,9 @@ enum ft_error ft_port_read(struct ft_port* port, uint8_t* bytes, uint32_t count)
 /* R/B# of the chip. */
 enum ft_error ft_port_ready(struct ft_port* port, bool* ready);
 
+/* Whether R/B# of the chip has been low since the last such call; for a device with `chips.ready_busy`. */
+enum ft_error ft_port_was_busy(struct ft_port* port, bool* was_busy);
+
 /* Wait until R/B# is high: FT_ERR_TIMEOUT after as many polls. */
 enum ft_error ft_port_wait(struct ft_port* port, uint32_t polls);
 
@@ -438,7 +441,7 @@ enum ft_chip_failure {
     FT_CHIP_FEATURE_REFUSED, /* a feature does not read back, or the chip does not answer in its timing mode */
     FT_CHIP_NOT_DECLARED,    /* the options ask for what the parameter page does not declare */
     FT_CHIP_NOT_CALIBRATED,  /* ZQ calibration has failed */
-    FT_CHIP_READY_LINE_STUCK /* R/B# stays low while the status is ready */
+    FT_CHIP_READY_LINE_STUCK /* R/B# stays low while the status is ready, or high during a reset */
 };
 
 /* What the configuration of the device says of its chips, in [chips]; no register shows it. */
@@ -446,7 +449,8 @@ struct ft_chip_options {
     uint8_t fastest;    /* no faster SDR timing mode is set */
     uint8_t drive_ohms; /* 0: the drive strength stays */
     bool zq_calibration;
-    bool sdr; /* the engines may have SDR */
+    bool sdr;        /* the engines may have SDR */
+    bool ready_busy; /* R/B# is wired */
 };
 
 /* The facts of a chip, as its parameter page states them; zeros before that. */

@@ -172,6 +172,27 @@ def test_a_ready_line_that_never_rises(link):
         failed(link, OnfiChip(FACTS, line_low=True, **changes), ChipBusy, "is busy with its first reset")
 
 
+WIRED_CONFIG = replace(CONFIG, name="wired", chips=replace(CONFIG.chips, ready_busy=True))
+
+
+@pytest.fixture
+def wired():
+    """The engines have R/B#, too."""
+    yield from linked(WIRED_CONFIG, FACTS, KNOWN)
+
+
+def test_a_ready_line_that_never_falls(wired):
+    """Of a chip that answers; one that is missing is named as such."""
+    high = OnfiChip(FACTS, line_high=True)
+    failed(wired, high, ReadyLineStuck, "R/B# stays high during a reset; is the line wired?")
+    failed(wired, OnfiChip(FACTS, present=False), ChipMissing, "READ ID gives FFh alone")
+
+
+def test_a_ready_line_that_is_not_declared(link):
+    link.chips[0][0] = OnfiChip(FACTS, line_high=True, first_busy=1_000, page_busy=1_000)
+    assert all(report.error is None for report in bring_up(link))
+
+
 def test_a_slow_feature(link):
     failed(link, OnfiChip(FACTS, feature_busy=1e9), ChipBusy, "is busy with feature 01h")
 

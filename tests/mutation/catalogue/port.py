@@ -23,6 +23,14 @@ COMMAND_PORT = (
         PORT,
     ),
     Fault(
+        "busy-level-not-kept",
+        "channel/bus/command_port.py",
+        "noted.eq(noted | ~ready)",
+        "noted.eq(~ready)",
+        "a chip that was busy between two questions was never busy",
+        PORT,
+    ),
+    Fault(
         "kind-of-another-die",
         "channel/bus/command_port.py",
         "same_die = pins.selected & (pins.die == cycle.die)",

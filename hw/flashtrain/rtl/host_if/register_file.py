@@ -294,7 +294,8 @@ class RegisterFile(wiring.Component):
         registers.setting(Register.NAND_MODE, mode, written < len(SDR_MODES))
         if self.config.chips.sdr:
             self._interface(m, registers)
-        exists = (written & ~known == 0) & (die < self.config.geometry.dies) & (kind < len(CycleKind))
+        kinds = len(CycleKind) if self.config.chips.ready_busy else CycleKind.WAS_BUSY
+        exists = (written & ~known == 0) & (die < self.config.geometry.dies) & (kind < kinds)
         cycle = {"kind": kind, "die": die, "mode": mode, "byte": byte}
         registers.writes[Register.NAND_CYCLE] = (
             exists & self.enable & port.paused & ~port.busy,

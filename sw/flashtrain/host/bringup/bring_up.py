@@ -22,6 +22,7 @@ from .errors import (
     FeatureRefused,
     NotDeclared,
     ParameterPageDamaged,
+    ReadyLineStuck,
     WrongChip,
 )
 from .parameter_page import PAGE_BYTES, SIGNATURE, ParameterPage, is_whole
@@ -110,8 +111,14 @@ def bring_up(
 def _identify(chip: ChipPins, config: FmsConfig | None, report: ChipReport) -> Iterator[Step]:
     """The steps in timing mode 0; without a configuration that is compared, if there is none."""
     chip.becomes_ready(POWER_ON_US)  # a chip whose line is stuck answers behind its reset
+    is_wired = chip.port.link.config.chips.ready_busy
+    if is_wired:
+        _ = chip.was_busy  # before the reset
     chip.command(DieCommand.RESET)
     chip.wait_ready(FIRST_RESET_US, "its first reset")
+    was_busy = not is_wired or chip.was_busy
+    if not was_busy:  # the line has not waited for the chip
+        chip.pass_time(FIRST_RESET_US)
     yield Step("reset", "ready")
 
     identity, signature = read_id(chip, IdAddress.JEDEC, JEDEC_BYTES), read_id(chip, IdAddress.ONFI, 4)
@@ -123,6 +130,8 @@ def _identify(chip: ChipPins, config: FmsConfig | None, report: ChipReport) -> I
         raise WrongChip(
             f"{chip} is no ONFI chip: READ ID 20h gives {signature.hex(' ').upper()}; expected 4F 4E 46 49"
         )
+    if not was_busy:
+        raise ReadyLineStuck(f"{chip}: R/B# stays high during a reset; is the line wired?")
     yield Step("identity", identity.hex(" ").upper())
 
     copies = read_parameter_pages(chip)

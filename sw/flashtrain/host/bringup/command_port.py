@@ -145,6 +145,11 @@ class ChipPins:
         """R/B# of the chip; True where it is not wired."""
         return bool(self.port.cycle(CycleKind.LOOK, self.die) >> self.die & 1)
 
+    @property
+    def was_busy(self) -> bool:
+        """Whether R/B# has been low since this was read last; with `chips.ready_busy`."""
+        return bool(self.port.cycle(CycleKind.WAS_BUSY, self.die) >> self.die & 1)
+
     def status(self) -> DieStatus:
         """The byte of READ STATUS; the next data out are status bytes until another command."""
         self.command(DieCommand.READ_STATUS)
@@ -152,13 +157,16 @@ class ChipPins:
 
     def becomes_ready(self, most_us: int) -> bool:
         """Wait until R/B# is high, at most so long; whether it is."""
-        clock = self.port.link.config.timing.clock_mhz
         step_us = max(1, most_us // 200)
         for _ in range(most_us // step_us + 1):
             if self.ready:
                 return True
-            self.port.link.run(step_us * clock)
+            self.pass_time(step_us)
         return False
+
+    def pass_time(self, time_us: int) -> None:
+        link = self.port.link
+        link.run(time_us * link.config.timing.clock_mhz)
 
     def wait_ready(self, most_us: int, what: str) -> None:
         """Wait until R/B# is high, at most so long.

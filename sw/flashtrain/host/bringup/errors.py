@@ -20,7 +20,7 @@ class ChipBusy(BringUpError):
 
 
 class ReadyLineStuck(BringUpError):
-    """R/B# is low for longer than any operation, while the status of the chip is ready."""
+    """R/B# is low for longer than any operation, while the status is ready; or it never falls in a reset."""
 
 
 class DataLineDead(BringUpError):

@@ -22,6 +22,8 @@ DIES = range(CONFIG.geometry.dies)
 PORT_CYCLE = PortCycle(CONFIG)
 LONGEST_OPERATION = 2 * CONFIG.bus_page_bytes + 1000
 TURN = CONFIG.port_modes[0].turn
+WIRED = CONFIG.chips.ready_busy
+KINDS = [kind for kind in CycleKind if WIRED or kind is not CycleKind.WAS_BUSY]
 NO_WORK = [
     *(f"requests__{die}__{pin}" for die in DIES for pin in ("valid", "payload")), "lookup__block", "origin",
     "offline", "nand__dqs_i", "nand__dq_i", "nand__rb_n", "beats__valid", "beats__payload", "fetch__ready",
@@ -113,7 +115,7 @@ class PortBench:
         answer = self.answers.items[-1]
         for number, chip in enumerate(self.chips):
             new = chip.log[logged[number] :]
-            if kind is CycleKind.LOOK or number != die:
+            if kind in (CycleKind.LOOK, CycleKind.WAS_BUSY) or number != die:
                 assert not new
             elif kind is CycleKind.DATA_OUT:
                 assert new == [(kind, answer)]
@@ -125,7 +127,7 @@ class PortBench:
         """Often of the same kind and die as before."""
         kind, die = self.model.last, self.model.die
         if die is None or random.random() < 0.5:
-            kind = random.choice(list(CycleKind))
+            kind = random.choice(KINDS)
         if die is None or random.random() < 0.2:
             die = random.choice(DIES)
         await self.cycle(kind, die, mode, random.getrandbits(8))
@@ -158,6 +160,26 @@ async def shows_which_dies_are_ready(dut):
         await wait(dut, 24)
         expected = sum(chip.is_ready << number for number, chip in enumerate(bench.chips))
         assert await bench.cycle(CycleKind.LOOK) == expected
+
+
+@cocotb.test(skip=not WIRED)
+async def notes_which_dies_were_busy(dut):
+    """A low level is kept until it has been read, and one that goes on is read again."""
+    bench = PortBench(dut)
+    await bench.start(engine=False)
+    await bench.pause()
+    await wait(dut, 24)
+    await bench.cycle(CycleKind.WAS_BUSY)
+    ready = [True for _ in DIES]
+    for _ in range(10):
+        was_busy = {number for number in DIES if not ready[number]}
+        for _ in range(random.randint(0, 2)):
+            ready = [random.random() < 0.7 for _ in DIES]
+            was_busy |= {number for number in DIES if not ready[number]}
+            for chip, is_ready in zip(bench.chips, ready, strict=True):
+                chip.is_ready = is_ready
+            await wait(dut, 24)
+        assert await bench.cycle(CycleKind.WAS_BUSY) == sum(1 << number for number in was_busy)
 
 
 @cocotb.test()

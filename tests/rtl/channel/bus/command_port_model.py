@@ -15,6 +15,8 @@ class CommandPortModel:
     def cycles(self, kind: CycleKind, die: int, mode: int) -> int:
         """From the acceptance to the answer."""
         times = self.modes[mode]
+        if kind is CycleKind.WAS_BUSY:
+            return 2
         if kind is CycleKind.LOOK:
             settled = self.die is None or self.last in (CycleKind.COMMAND, CycleKind.LOOK)
             self.last = self.last if settled else CycleKind.LOOK

@@ -21,6 +21,7 @@ SLOW_PORT = replace(
     FOUR_TINY_DIES,
     name="slow_port",
     command_port=True,
+    chips=replace(FOUR_TINY_DIES.chips, ready_busy=True),
     port_delay=1,
     # A board's clock. The times of a die's look-up are cycles.
     timing=replace(

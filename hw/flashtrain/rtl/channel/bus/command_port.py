@@ -1,6 +1,6 @@
 """The command port of a channel: asynchronous cycles that firmware sends to the chips."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
@@ -21,9 +21,11 @@ class CommandPort(wiring.Component):
     change of a chip enable. Every state but the answer ends by itself, so no cycle takes longer than its
     bound.
 
-    A chip shows that it is busy up to tWB behind a cycle, so a LOOK waits for `turn`, too.
+    A chip shows that it is busy up to tWB behind a cycle, so a LOOK waits for `turn`, too. With R/B# a bit
+    for each die notes a low level, until a WAS_BUSY has read it.
 
-    Latency, in cycles from acceptance to the answer: LOOK 2, and `turn` more behind an address or data;
+    Latency, in cycles from acceptance to the answer: WAS_BUSY 2; LOOK 2, and `turn` more behind an address or
+    data;
     others 3 + low + high. `turn` is added for a command, for a first die, and for another kind than before
     unless that was a command. A change of the die adds it twice.
     Throughput: a cycle at a time, one clock between an answer and the next acceptance.
@@ -32,7 +34,7 @@ class CommandPort(wiring.Component):
     Members
     -------
     cycles : In(stream(PortCycle))   taken while `granted`
-    answers : Out(stream(8))         the end of each; what a DATA_OUT or LOOK has read
+    answers : Out(stream(8))         the end of each; what a DATA_OUT, LOOK or WAS_BUSY has read
     pause : In(1)      the bus is to be paused; at its end chip enables go high
     granted : In(1)    the bus controller is paused, until `released` without `pause`
     released : Out(1)  no cycle is under way, and no die selected since `turn`
@@ -74,6 +76,10 @@ class CommandPort(wiring.Component):
             m.d.comb += [counter.port.load.eq(1), counter.port.length.eq(cycles - 1)]
             m.next = state
 
+        noted, asks = Signal.like(ready), Const(0)  # dies that have been busy; a cycle that reads them
+        if self.config.chips.ready_busy:
+            asks = cycle.kind == CycleKind.WAS_BUSY
+            m.d.sync += noted.eq(noted | ~ready)
         turn = max(mode.turn for mode in modes)
         m.d.comb += [
             counter.port.count.eq(1),
@@ -94,7 +100,10 @@ class CommandPort(wiring.Component):
                     stay(turn, "RELEASE")
             with m.State("CHOOSE"):
                 same_die = pins.selected & (pins.die == cycle.die)
-                with m.If(looks & settled):
+                with m.If(asks):
+                    m.d.sync += [self.answers.payload.eq(noted), noted.eq(~ready)]
+                    m.next = "ANSWER"
+                with m.Elif(looks & settled):
                     m.d.sync += self.answers.payload.eq(ready)
                     m.next = "ANSWER"
                 with m.Elif(looks):
