@@ -111,4 +111,6 @@ def test_a_board_that_loses_its_power(number: int, seed: int, request: pytest.Fi
             f" spoilt; {board.cycles:,} cycles, {time.monotonic() - begun:.0f} s; {work.done}"
         )
     if cuts >= 25:
-        assert read and judged and set(work.done) >= PLAIN
+        assert read and judged
+    if cuts >= 100:  # fewer leave out a kind of work now and then
+        assert set(work.done) >= PLAIN
