@@ -17,6 +17,7 @@ from tests.rtl.elaborated import elaborated
 
 FAILING_HOST = Path(__file__).parents[1] / "failing_host.cpp"
 BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
+ENGINES = {**CONFIGS, DUAL_SPARES.name: DUAL_SPARES}
 STEPS = {Simulator.ICARUS: 2, Simulator.VERILATOR: 20}
 
 
@@ -67,11 +68,12 @@ def surroundings(simulator: Simulator) -> list[Path]:
     return [*VERILATOR_SOURCES, FAILING_HOST] if simulator is Simulator.VERILATOR else list(ICARUS_SOURCES)
 
 
-@pytest.mark.usual("verilator-dual")
+@pytest.mark.usual("verilator-dual_spares")
 @pytest.mark.icarus("contents|failed|short")
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", ENGINES)
 def test_engine(name, simulator, seed, part):
-    run("engine", CONFIGS[name], simulator, seed, part)
+    """The simulator of `dual_spares` is that of `test_spares`."""
+    run("engine", ENGINES[name], simulator, seed, part)
 
 
 @pytest.mark.usual("verilator")
