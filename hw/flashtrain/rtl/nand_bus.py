@@ -3,6 +3,9 @@
 A double-data-rate PHY turns them into ONFI's pins. It sends the two bytes of `dq` on the two edges of DQS,
 low byte first. It makes the edges of WE_n and RE_n from their strobes. While `sdr` is high, the levels of
 WE_n and RE_n come from the controller. DQ then carries a byte for each of their cycles, without DQS.
+
+With SCA commands, addresses and status have a bus of their own (`ScaBus`, `spec.sca`). The PHY makes both
+edges of a cycle of CA_CLK from a strobe.
 """
 
 from amaranth.lib import wiring
@@ -62,11 +65,46 @@ class NandBus(wiring.Signature):
         })  # fmt: skip
 
 
+class ScaBus(wiring.Signature):
+    """Pins of a channel with SCA as the controller sees them.
+
+    Members
+    -------
+    ca_ce_n : Out(dies)   CA_CE_n of each die; at most one is low
+    ca_clk : Out(1)    a cycle of CA_CLK: the die latches ca_o, or its next two bits come
+    ca_o : Out(4)      to the dies: bits of a packet, see `spec.sca`
+    ca_oe : Out(1)     the controller drives CA
+    ca_valid : In(1)   ca_i brings two bits of a status, a fixed few cycles after their `ca_clk`
+    ca_i : In(2)       from the selected die
+    dqs_o, re, dq_o, dqs_i, dq_i, rb_n : as in `NandBus`, of the die between its packets DATA_BEGIN and
+      DATA_END
+    """
+
+    def __init__(self, dies: int):
+        self.dies = dies
+        super().__init__({
+            "ca_ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
+            "ca_clk": Out(1),
+            "ca_o": Out(4),
+            "ca_oe": Out(1),
+            "ca_valid": In(1),
+            "ca_i": In(2),
+            "dqs_o": Out(1),
+            "re": Out(1),
+            "dq_o": Out(16),
+            "dqs_i": In(1),
+            "dq_i": In(16),
+            "rb_n": In(dies),
+        })  # fmt: skip
+
+
 def has_asynchronous_pins(config: FmsConfig) -> bool:
     return config.command_port or config.chips.sdr
 
 
-def nand_bus(config: FmsConfig) -> NandBus:
-    """The pins of a channel of this configuration; `ConfigError` with SCA."""
-    config.chips.require_classical("hardware")
-    return NandBus(config.geometry.dies, asynchronous=has_asynchronous_pins(config))
+def nand_bus(config: FmsConfig, dies: int = 0) -> NandBus | ScaBus:
+    """The pins of a channel of this configuration, or of so many of its dies."""
+    dies = dies or config.geometry.dies
+    if config.chips.sca:
+        return ScaBus(dies)
+    return NandBus(dies, asynchronous=has_asynchronous_pins(config))

@@ -31,7 +31,8 @@ public notes on that section (cqlhupt.github.io, NAND SCA, 11/2024).
   SCE. 12h ends the address of a program.
 - While a die moves data, it takes a status, and no command that is about data. Other dies take all commands.
 
-Only the performance model runs such chips. RTL, functional Link and export refuse them.
+The RTL sends the packets of `spec.sca`. A die of it has one operation at a time: none gets a status while it
+moves data.
 """
 
 from dataclasses import dataclass
@@ -108,10 +109,6 @@ class Chips:
     @property
     def has_maker_suspend(self) -> bool:
         return self.suspends_programs or self.suspends_erases
-
-    def require_classical(self, what: str) -> None:
-        """`ConfigError`: `what` sends commands over the data bus."""
-        require(not self.sca, "chips.sca", self.sca, f"false for {what}: only the performance model has SCA")
 
     def check_planes(self, planes: int) -> None:
         """`ConfigError` unless an engine can use so many planes of these chips."""

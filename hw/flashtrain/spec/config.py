@@ -10,6 +10,7 @@ from .ecc import LANE_BYTES, PageCode
 from .errors import require, require_range
 from .geometry import Geometry, bits_for
 from .limits import check_limits, integer, switch
+from .sca import PACKET_CLOCKS
 from .sdr import ENGINE_TIMES, SDR_MODES, SdrCycles, SdrStrobes, most_pad_ns, sdr_cycles, sdr_strobes
 from .state_format import StateFormat, StateFormats
 from .streams import Codec
@@ -113,6 +114,8 @@ class FmsConfig:
                     "true with chips.drive_ohms or chips.zq_calibration: steps of bring-up")  # fmt: skip
         require(not (chips.sca and self.command_port), "config.command_port", self.command_port,
                 "false with chips.sca: its chips have no asynchronous interface")  # fmt: skip
+        require(not chips.sca or t.cycles("tca") >= PACKET_CLOCKS, "timing.tca", t.tca,
+                f"{_least(PACKET_CLOCKS, t)} with chips.sca, for a status")  # fmt: skip
         if chips.sdr:
             for name in ENGINE_TIMES:
                 least = getattr(SDR_MODES[0], name)

@@ -90,6 +90,7 @@ from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 from .chips import Chips
+from .sca import END_OF_ADDRESS
 
 
 class DieCommand(IntEnum):
@@ -302,4 +303,6 @@ def sequences(chips: Chips) -> dict[BusOp, Sequence]:
         plain[BusOp.PROGRAM_LAST] = SEQUENCES[BusOp.PROGRAM_LAST]._replace(third=_C.PROGRAM_CONFIRM)
     if not chips.change_plane:
         plain[BusOp.SELECT] = Sequence(_C.READ, _NONE, None, DataPhase.NONE, None)
+    if chips.sca:
+        plain[BusOp.PROGRAM_PAGE] = SEQUENCES[BusOp.PROGRAM_PAGE]._replace(second=END_OF_ADDRESS)
     return SEQUENCES | plain

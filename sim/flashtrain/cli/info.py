@@ -72,14 +72,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     # Late: it brings NumPy along.
     from flashtrain.perf.read_bound import read_bound
 
-    reads, memories = read_bound(config), ()
-    if not config.chips.sca:  # only the performance model has it
-        console.step("counting the memories of the controller")
-        memories = controller_memories(config)
+    reads = read_bound(config)
+    console.step("counting the memories of the controller")
+    memories = controller_memories(config)
     console.say(_geometry(config))
     console.say(_bounds(config, reads))
-    if memories:
-        console.say(_memories(memories))
+    console.say(_memories(memories))
     console.say(_streams(config, node))
     console.say(_sources(config))
     console.document(

@@ -95,7 +95,6 @@ class ModelLink(FunctionalLink):
     """
 
     _executor_type = TimedExecutor
-    _has_sca = True
 
     def __init__(
         self,

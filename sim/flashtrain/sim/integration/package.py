@@ -104,13 +104,16 @@ def export_designs(
 def integration_package(designs: Designs, phy: bool = False) -> IntegrationPackage:
     """The export of a configuration. phy: the simulation has ONFI's pins at double data rate.
 
-    :class:`ConfigError` for a PHY of channels with a command port, whose interface the model does not have.
+    :class:`ConfigError` for a PHY of channels with a command port, SDR or SCA, whose pins the model does not
+    have.
     """
     config, clocks = designs.config, designs.clocks
     require(not (phy and config.command_port), "command_port", config.command_port,
             "false with the model of a PHY, which has no asynchronous interface")  # fmt: skip
     require(not (phy and config.chips.sdr), "chips.sdr", config.chips.sdr,
             "false with the model of a PHY, which has no asynchronous interface")  # fmt: skip
+    require(not (phy and config.chips.sca), "chips.sca", config.chips.sca,
+            "false with the model of a PHY, which has no bus of commands")  # fmt: skip
     bundles = pins.bundles(config)
     rtl = _children_first(designs.controller.files)
     rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amaranth import Value
+from amaranth.hdl import Shape
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
@@ -30,7 +31,8 @@ from flashtrain.sim import partition
 from flashtrain.sim.link.channel_unit import ChannelUnit
 from flashtrain.sim.link.pins import pins_of_channel, pins_of_front_end
 from flashtrain.sim.link.seams import seam_functions
-from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
+from flashtrain.sim.nand import VERILATOR_SOURCES, DieUnit, pins_of_dies
+from flashtrain.sim.nand.sdr_bridge import dies_bus
 from flashtrain.sim.partition.emit import PartsClass, prefix_of
 from flashtrain.sim.partition.memories_in_place import with_memories_in_place
 from flashtrain.sim.partition.model_facts import ModelFacts, model_facts
@@ -89,7 +91,6 @@ def simulator_key(config: FmsConfig) -> str:
 
 def build_library(config: FmsConfig, plans: Mapping[str, Plan] | None = None) -> Path:
     """The library's path; built once per content. plans: other ones than `plans_of` has."""
-    config.chips.require_classical("hardware")
     if plans is not None:
         return _build(config, plans)[0]
     cache = user_cache()
@@ -171,7 +172,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
         silent |= parts.silent_ports
 
     cpp = [path for folder in _CPP for path in sorted(folder.iterdir())]
-    pins = [*pins_of_front_end(config), *pins_of_channel(config, ("dqs_i", "dq_i", "rb_n"))]
+    pins = [*pins_of_front_end(config), *pins_of_channel(config, (*pins_of_dies(config).answers, "rb_n"))]
     generated = {
         "models.h": header_of_models(models, facts, silent),
         "components.h": [*_HEADER, *classes, *_exchange(config), *pins, *seam_functions(config)],
@@ -309,8 +310,24 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     yield f"constexpr uint32_t kValid = {valids | 1 << len(bits)};"
     for kind in ("sent", "to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
-    yield "inline void to_die(const Channel& from, Die& to, int i) {"
-    yield from (f"    to.pins__{name}(from.nand__{name}(i), i);" for name in SHARED_PINS)
+    pins, members = pins_of_dies(config), dies_bus(config).members
+    yield "inline void to_die(const Channel& from, Die& to, int i, int d) {"
+    yield from (f"    to.pins__{name}(from.nand__{name}(i), i);" for name in pins.shared)
+    yield f"    to.pins__{pins.enable}(static_cast<CData>(from.nand__{pins.enable}(i) >> d & 1), i);"
+    yield "}"
+    yield "// With SCA a die may also send or take data while it is not enabled."
+    yield "inline bool may_be_selected(const Channel& from, int i, int d) {"
+    enabled = f"!(from.nand__{pins.enable}(i) >> d & 1)"
+    yield f"    return {'true' if config.chips.sca else enabled};"
+    yield "}"
+    yield "template <typename Dies>"
+    yield "void from_dies(const Dies& dies, Channel& to, int i) {"
+    for name in (*pins.answers, "rb_n"):
+        shift = " << d" if name == "rb_n" else ""
+        width = Shape.cast(members[name].shape).width
+        yield f"    {'CData' if width <= 8 else 'SData'} {name} = 0;"
+        yield f"    for (int d = 0; d < kDies; ++d) {name} |= dies[d]->model.pins__{name}(i){shift};"
+        yield f"    to.nand__{name}({name}, i);"
     yield "}"
 
 

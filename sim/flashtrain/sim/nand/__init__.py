@@ -10,23 +10,24 @@ is a file in which they do nothing:
 
 from pathlib import Path
 
-from .channel import SHARED_PINS, NandChannel
+from .channel import DiePins, NandChannel, pins_of_dies
 from .die_unit import DieUnit
 from .pin_checker import PinChecker
 
 __all__ = [
     "ICARUS_SOURCES",
     "QUIET_HOST",
-    "SHARED_PINS",
     "VERILATOR_SOURCES",
+    "DiePins",
     "DieUnit",
     "NandChannel",
     "PinChecker",
+    "pins_of_dies",
 ]
 
 _FOLDER = Path(__file__).parent
 
-ICARUS_SOURCES = (_FOLDER / "array.sv", _FOLDER / "checker.sv")
+ICARUS_SOURCES = (_FOLDER / "array.sv", _FOLDER / "checker.sv", _FOLDER / "sca_checker.sv")
 VERILATOR_SOURCES = (
     *ICARUS_SOURCES,
     *(

@@ -1,5 +1,7 @@
 """The NAND packages of one channel."""
 
+from typing import NamedTuple
+
 from amaranth import Const, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -12,8 +14,22 @@ from .die_unit import DieUnit
 from .pin_checker import PinChecker
 from .sdr_bridge import SdrBridge
 
-SHARED_PINS = ("cle", "ale", "we", "dqs_o", "re", "dq_o")
-"""Pins that go to all dies of a channel."""
+
+class DiePins(NamedTuple):
+    """Names of the pins between a channel and its dies: to all dies, the enable of each, answers of all dies
+    joined by OR. `rb_n` is that of each.
+    """
+
+    shared: tuple[str, ...]
+    enable: str
+    answers: tuple[str, ...]
+
+
+def pins_of_dies(config: FmsConfig) -> DiePins:
+    if config.chips.sca:
+        shared = ("ca_clk", "ca_o", "ca_oe", "dqs_o", "re", "dq_o")
+        return DiePins(shared, "ca_ce_n", ("dqs_i", "dq_i", "ca_valid", "ca_i"))
+    return DiePins(("cle", "ale", "we", "dqs_o", "re", "dq_o"), "ce_n", ("dqs_i", "dq_i"))
 
 
 class NandChannel(wiring.Component):
@@ -38,7 +54,7 @@ class NandChannel(wiring.Component):
     Members
     -------
     bus : In(NandBus(dies))   the dies have no asynchronous interface: they ignore a command port, and DQ is
-      0. Without `chips.ddr` a `SdrBridge` is before them, and no checker
+      0. With SCA it is In(ScaBus(dies)). Without `chips.ddr` a `SdrBridge` is before them, and no checker
     cycle : In(64)        number of this cycle; stamps messages and events
     channel : In(8)       number of this channel, for the same
     violations : Out(32)  how often the arrays and the checker refused something
@@ -58,7 +74,8 @@ class NandChannel(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         bus = self.bus
-        dqs_i, dq_i = 0, 0
+        names = pins_of_dies(self.config)
+        answers = dict.fromkeys(names.answers, 0)
         unit = DieUnit(self.config, bad_block=self.bad_block, bad_planes=self.bad_planes)
         if self.config.chips.ddr:
             pins = bus
@@ -73,16 +90,17 @@ class NandChannel(wiring.Component):
         for index in range(self.config.geometry.dies):
             m.submodules[f"die{index}"] = die = SharedModule(unit, "flashtrain_die_unit")
             m.d.comb += [
-                *(getattr(die.pins, name).eq(getattr(pins, name)) for name in SHARED_PINS),
-                die.pins.ce_n.eq(pins.ce_n[index]),
+                *(getattr(die.pins, name).eq(getattr(pins, name)) for name in names.shared),
+                getattr(die.pins, names.enable).eq(getattr(pins, names.enable)[index]),
                 pins.rb_n[index].eq(die.pins.rb_n),
                 die.cycle.eq(self.cycle),
                 die.channel.eq(self.channel),
                 die.die.eq(index),
             ]
             # Dies that are not asked for data drive zeros.
-            dqs_i |= die.pins.dqs_i
-            dq_i |= die.pins.dq_i
+            for name in answers:
+                answers[name] |= getattr(die.pins, name)
             violations += die.violations
-        m.d.comb += [pins.dqs_i.eq(dqs_i), pins.dq_i.eq(dq_i), self.violations.eq(violations)]
+        m.d.comb += [getattr(pins, name).eq(value) for name, value in answers.items()]
+        m.d.comb += self.violations.eq(violations)
         return m

@@ -68,6 +68,7 @@ module flashtrain_nand_checker #(
     input wire rst,
     input wire [63:0] cycle,
     input wire [7:0] channel,
+    input wire [7:0] first_die,  // its number, in messages and events
 
     input wire [DIES-1:0] ce_n,
     input wire cle,
@@ -976,7 +977,7 @@ module flashtrain_nand_checker #(
   task trace(input integer kind, input integer die, input [63:0] start, input [63:0] stop,
              input integer detail);
 `ifdef VERILATOR
-    flashtrain_trace(kind, channel, die, start, stop, detail);
+    flashtrain_trace(kind, channel, die + {24'd0, first_die}, start, stop, detail);
 `endif
   endtask
 
@@ -986,7 +987,7 @@ module flashtrain_nand_checker #(
 
   task refuse(input integer die, input string what);
     begin
-      report(cycle, channel, die, what);
+      report(cycle, channel, die < 0 ? die : die + {24'd0, first_die}, what);
       count = count + 1;
     end
   endtask

@@ -6,9 +6,15 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.die import Die
 from flashtrain.rtl.die.array_port import words_per_page
+from flashtrain.rtl.die.sca_front import ScaFront
 from flashtrain.rtl.lib.shared import SharedModule
-from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.rtl.nand_bus import NandBus, ScaBus
 from flashtrain.spec import FmsConfig
+
+
+def die_pins(config: FmsConfig) -> NandBus | ScaBus:
+    """The pins of one die. Dies of hardware without SCA have beats alone (`SdrBridge`)."""
+    return ScaBus(1) if config.chips.sca else NandBus(1)
 
 
 class DieUnit(wiring.Component):
@@ -23,7 +29,7 @@ class DieUnit(wiring.Component):
 
     Members
     -------
-    pins : In(NandBus(1))
+    pins : In(NandBus(1)), with SCA In(ScaBus(1))
     cycle : In(64)            number of this cycle; stamps messages and events
     channel, die : In(8)      where it is, for the same
     wake : Out(64)            the array's next event is in this cycle
@@ -35,7 +41,7 @@ class DieUnit(wiring.Component):
         self.bad_block = bad_block
         self.bad_planes = bad_planes
         super().__init__({
-            "pins": In(NandBus(1)),
+            "pins": In(die_pins(config)),
             "cycle": In(64),
             "channel": In(8),
             "die": In(8),
@@ -46,7 +52,12 @@ class DieUnit(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.logic = logic = SharedModule(Die(self.config), "flashtrain_die")
-        connect(m, flipped(self.pins), logic.pins)
+        if self.config.chips.sca:
+            m.submodules.front = front = ScaFront()
+            connect(m, flipped(self.pins), front.bus)
+            connect(m, front.die, logic.pins)
+        else:
+            connect(m, flipped(self.pins), logic.pins)
         level = Signal(8)
         if self.config.read_levels:
             m.d.comb += level.eq(logic.array.level)

@@ -7,6 +7,10 @@ from flashtrain.rtl.channel.block_table import BlockTable
 from flashtrain.rtl.channel.bus.bus_arbiter import BusArbiter, Turnaround
 from flashtrain.rtl.channel.bus.bus_controller import BusController, OperationControl
 from flashtrain.rtl.channel.bus.bus_cycles import CycleSequencer, PinDriver
+from flashtrain.rtl.channel.bus.command_part import CommandPart
+from flashtrain.rtl.channel.bus.data_part import DataPart
+from flashtrain.rtl.channel.bus.packet_sender import PacketSender
+from flashtrain.rtl.channel.bus.split_control import SplitControl
 from flashtrain.rtl.channel.counters import ChannelCounters, EventCounters
 from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.rtl.channel.read_buffer.page_sender import FreePages, PageSender
@@ -50,7 +54,7 @@ from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast
 from flashtrain.rtl.zones.manager import ZoneManager
 from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.sim.link.seams import observed_in_channel, observed_in_front_end
-from flashtrain.sim.nand import SHARED_PINS
+from flashtrain.sim.nand import pins_of_dies
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.nand.sdr_bridge import SdrBridge
 from flashtrain.sim.partition.options import Plan
@@ -79,28 +83,32 @@ def channel_plan(config: FmsConfig) -> Plan:
     # Without a code the identity is the page's last, and `ends` is `identified`.
     ends = ("ends",) if config.code else ()
     checked = {("checker", "dq_o"): ("we", "dqs_o"), ("checker", "dq_i"): ("reads_status",)}
+    pins = pins_of_dies(config)
+    control = (OperationControl, PinDriver, Turnaround)
+    if config.chips.sca:
+        control = (SplitControl, CommandPart, DataPart, PacketSender)
     # The part of `BusController` holds its beat counter and its data receiver.
     return Plan(
         parts=(
             PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, PageMemory,
-            FreePages, PageSender, BusController, OperationControl, PinDriver, BusArbiter, Turnaround,
-            CycleSequencer, BlockTable, EraseBroadcast, DieAgent, HoldTimer, ChannelCounters,
-            EventCounters, Timer, PinChecker if config.chips.ddr else SdrBridge,
+            FreePages, PageSender, BusController, *control, BusArbiter, CycleSequencer, BlockTable,
+            EraseBroadcast, DieAgent, HoldTimer, ChannelCounters, EventCounters, Timer,
+            PinChecker if config.chips.ddr else SdrBridge,
         ),
         restless=("engine_counters",),
         prompt=(
             DieAgent, HoldTimer, SetIdentities, ProgramResults, ReadLookup, BusArbiter, CycleSequencer,
-            Turnaround, OperationControl, PinDriver, ReadBuffer, EventCounters,
+            *control, ReadBuffer, EventCounters,
         ),
         busy={Timer: "port__running"},
         silent=("cycle",),
         # The front end does not read these.
         polled=("counter_value", "violations"),
-        reports={"pins": tuple(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))},
+        reports={"pins": tuple(f"nand__{name}" for name in (*pins.shared, pins.enable))},
         guards={
             ("engine_read_buffer_sender", "pages__payload"): ("pages__valid",),
             ("engine_read_buffer_page_memory", "identity"): ("identified", *ends),
-            **(checked if config.chips.ddr else {}),
+            **(checked if config.chips.ddr and not config.chips.sca else {}),
         },
         observed=observed_in_channel(config),
     )  # fmt: skip

@@ -49,11 +49,8 @@ class FunctionalLink(Link):
     """
 
     _executor_type: type[Executor] = Executor
-    _has_sca = False
 
     def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
-        if not self._has_sca:
-            config.chips.require_classical("the functional Link")
         self._config = config
         self._memory = np.zeros(memory_bytes, np.uint8)
         self._registers = RegisterFile(config)

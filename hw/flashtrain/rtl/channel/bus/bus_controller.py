@@ -2,7 +2,7 @@
 
 from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.hdl import ValueLike
-from amaranth.lib import enum, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from flashtrain.rtl.channel.block_table import BlockLookup
@@ -20,12 +20,14 @@ from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.nand_bus import asynchronous_pins, has_asynchronous_pins, nand_bus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp
-from flashtrain.spec.registers import ChannelCounter
 from flashtrain.spec.sdr import SDR_MODES
 
 from .bus_arbiter import BusArbiter, Turnaround
 from .bus_cycles import (
+    TAKES_NAMED_PAGE,
+    TAKES_PAGE,
     BeatCounter,
+    BusActivity,
     CountPort,
     CycleSequencer,
     DataReceiver,
@@ -36,23 +38,12 @@ from .bus_cycles import (
     Step,
 )
 from .command_port import CommandPort
+from .packet_sender import CA_PINS
 from .sdr_strobe import SdrStrobe
+from .split_control import SplitControl
 
 ANSWER_CYCLES = 64
 """Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
-
-_TAKES_PAGE, _TAKES_NAMED_PAGE = "0110--", "01100-"
-"""The upper bits of operations with data in, and of those whose page has its address already (`BusOp`)."""
-
-
-class BusActivity(enum.Enum, shape=3):
-    """The use of the bus in a cycle. The values are those of the `ChannelCounter`s that count it."""
-
-    IDLE = ChannelCounter.BUS_IDLE.value
-    COMMAND = ChannelCounter.BUS_COMMAND.value
-    DATA_IN = ChannelCounter.BUS_DATA_IN.value
-    DATA_OUT = ChannelCounter.BUS_DATA_OUT.value
-    WAIT = ChannelCounter.BUS_WAIT.value
 
 
 def _beats(config: FmsConfig) -> int:
@@ -213,8 +204,8 @@ class OperationControl(wiring.Component):
         """Values that registers hold before the bus is granted or a cycle ends."""
         for number, item in enumerate(self.requests):
             m.d.sync += [
-                s.takes[number].eq(item.payload.op.matches(_TAKES_PAGE)),
-                s.takes_named[number].eq(item.payload.op.matches(_TAKES_NAMED_PAGE)),
+                s.takes[number].eq(item.payload.op.matches(TAKES_PAGE)),
+                s.takes_named[number].eq(item.payload.op.matches(TAKES_NAMED_PAGE)),
             ]
             m.d.comb += [
                 s.arbiter.kinds[number].eq(item.payload.kind),
@@ -359,7 +350,7 @@ class OperationControl(wiring.Component):
                 self._start_cycle(m, s, Step.FIRST)
                 with m.If(s.request.kind.gives_page):
                     m.next = "FILL_TARGET"
-                with m.Elif(s.request.op.matches(_TAKES_NAMED_PAGE)):
+                with m.Elif(s.request.op.matches(TAKES_NAMED_PAGE)):
                     self._stay(m, _beats(self.config), "DATA_IN")
 
     def _drive_cycles(self, m: Module, s: _State) -> None:
@@ -548,6 +539,8 @@ class BusController(wiring.Component):
     With SDR each byte has a cycle of WE_n or RE_n (`SdrStrobe`). An operation begins with tCEH without a chip
     enable, and with the setup of a low one. A die has mode 0 until it is settled. Other times are the same.
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
+    With SCA commands, addresses and status pass beside the data of other dies (`SplitControl`). A packet of
+    `tca` takes the place of a command or address cycle. No die waits for a turnaround.
 
     A die that is offline is not selected. Its operations end at once: a status reads ready and failed, pages
     to it are dropped, and pages from it are zeros without an identity. If a die does not answer, a status
@@ -615,6 +608,9 @@ class BusController(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        if self.config.chips.sca:
+            self._split(m)
+            return m
         m.submodules.operation = operation = OperationControl(self.config)
         m.submodules.counter = counter = BeatCounter(_longest_phase(self.config))
         m.submodules.receiver = receiver = DataReceiver(_beats(self.config), sdr=self.config.chips.sdr)
@@ -642,6 +638,24 @@ class BusController(wiring.Component):
         if self.config.command_port:
             self._serve_firmware(m, operation, pins)
         return m
+
+    def _split(self, m: Module) -> None:
+        """With SCA: a bus of commands beside that of the data."""
+        m.submodules.operation = operation = SplitControl(self.config)
+        m.submodules.receiver = receiver = DataReceiver(_beats(self.config))
+        connect(m, operation.receiver, receiver.port)
+        forward(m, operation, self, (
+            "requests", "done", "status", "lookup", "fetch", "origin_of", "origin", "fill", "offline",
+            "activity",
+        ))  # fmt: skip
+        forward(m, operation, self.nand, (*CA_PINS, "ca_valid", "ca_i", "dqs_o", "re", "dq_o"))
+        forward(m, receiver, self.nand, ("dqs_i", "dq_i"))
+        forward(m, receiver, self, ("fill_valid", "fill_data"))
+        m.d.comb += [
+            operation.beats_valid.eq(self.beats.valid),
+            self.beats.ready.eq(operation.beats_ready),
+            operation.beat.eq(self.beats.payload),
+        ]
 
     def _serve_firmware(self, m: Module, operation: OperationControl, pins: PinDriver) -> None:
         """The pins are the command port's while the operation control is paused."""

@@ -13,6 +13,7 @@ from flashtrain.rtl.nand_bus import asynchronous_pins
 from flashtrain.spec.chips import Chips
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import AddressCycles, BusOp, DataPhase, DieStatus, Feature, sequences
+from flashtrain.spec.registers import ChannelCounter
 
 
 class Step(enum.Enum, shape=3):
@@ -55,9 +56,22 @@ _COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
 
 _FEATURES = {BusOp.SET_READ_LEVEL: Feature.READ_LEVEL, BusOp.SET_TIMING_MODE: Feature.TIMING_MODE}
 
+TAKES_PAGE, TAKES_NAMED_PAGE = "0110--", "01100-"
+"""The upper bits of operations with data in, and of those whose page has its address already (`BusOp`)."""
+
 _READY = DieStatus.RDY | DieStatus.ARDY | DieStatus.SUSPENDED_READ
-_FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
+FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
 """The status of a die that is offline."""
+
+
+class BusActivity(enum.Enum, shape=3):
+    """The use of the bus in a cycle. The values are those of the `ChannelCounter`s that count it."""
+
+    IDLE = ChannelCounter.BUS_IDLE.value
+    COMMAND = ChannelCounter.BUS_COMMAND.value
+    DATA_IN = ChannelCounter.BUS_DATA_IN.value
+    DATA_OUT = ChannelCounter.BUS_DATA_OUT.value
+    WAIT = ChannelCounter.BUS_WAIT.value
 
 
 class CycleSequencer(wiring.Component):
@@ -271,7 +285,7 @@ class DataReceiver(wiring.Component):
         with m.Elif(self.fill_valid):
             m.d.sync += [missing.eq(missing - 1), port.incomplete.eq(missing != 1)]
         with m.If(port.offline):
-            m.d.sync += self.status.eq(_FAILED)
+            m.d.sync += self.status.eq(FAILED)
         with m.Elif(port.status):
             m.d.sync += self.status.eq(Mux(port.timeout, 0, dq))
         return m

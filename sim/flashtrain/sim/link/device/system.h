@@ -198,30 +198,14 @@ class System {
             answered |= std::exchange(dies->changed, 0) | dies->model.settle();
             for (const int i : Each{dies->model.changed_wake()}) dies->note_wake(i, clock);
         }
-        for (const int i : Each{answered}) {
-            CData dqs_i = 0, rb_n = 0;
-            SData dq_i = 0;
-            for (int d = 0; d < kDies; ++d) {
-                const Die& die = group.dies[d]->model;
-                dqs_i |= die.pins__dqs_i(i);
-                dq_i |= die.pins__dq_i(i);
-                rb_n |= die.pins__rb_n(i) << d;
-            }
-            engines.nand__dqs_i(dqs_i, i);
-            engines.nand__dq_i(dq_i, i);
-            engines.nand__rb_n(rb_n, i);
-        }
+        for (const int i : Each{answered}) from_dies(group.dies, engines, i);
         const uint64_t pins = engines.changed_pins();
         for (int d = 0; d < kDies; ++d) {
             Dies& dies = *group.dies[d];
-            const auto ce_n = [&](int i) { return static_cast<CData>(engines.nand__ce_n(i) >> d & 1); };
-            for (const int i : Each{pins}) dies.select(!ce_n(i), i);
+            for (const int i : Each{pins}) dies.select(may_be_selected(engines, i, d), i);
             dies.unseen |= pins;
             dies.choose(clock);
-            for (const int i : Each{dies.awake & dies.unseen}) {
-                to_die(engines, dies.model, i);
-                dies.model.pins__ce_n(ce_n(i), i);
-            }
+            for (const int i : Each{dies.awake & dies.unseen}) to_die(engines, dies.model, i, d);
             dies.unseen &= ~dies.awake;
             for (const int i : Each{dies.awake}) dies.model.cycle(clock, i);
             for (const int i : Each{dies.due}) dies.model.apply_silent_inputs(i);
