@@ -12,6 +12,7 @@ from flashtrain.model.link import ModelLink
 from flashtrain.perf.array_work import ArrayWork
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.read_bound import ReadBound, read_bound
+from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Chips, FmsConfig, preset
 from flashtrain.spec.timing import ns
 
@@ -157,6 +158,17 @@ def test_the_model_fills_the_bus_with_sca(dies, share):
         value = read_sequential(device, NoRecorder(), quick=True).value * 1e9
     assert 0.98 * read_bound(config).bytes_per_second < value < read_bound(config).bytes_per_second
     assert value > share * config.channel_bytes_per_second
+
+
+@pytest.mark.long
+def test_the_model_is_within_a_hundredth_of_the_rtl_with_sca():
+    """`small`, whose simulator is compiled: minutes."""
+    config, values = with_sca(preset("small")), []
+    for link in (RtlLink, ModelLink):
+        with open_device(config, link) as device:
+            values.append(read_sequential(device, NoRecorder(), quick=True).value)
+    assert values[0] == pytest.approx(values[1], rel=0.01)
+    assert values[0] > 0.95 * config.channel_bytes_per_second / 1e9
 
 
 class NoRecorder:

@@ -4,11 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from flashtrain.host import FunctionalLink
-from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.die import Die
-from flashtrain.rtl.nand_bus import nand_bus
-from flashtrain.sim.link.library import build_library
 from flashtrain.spec import Chips, ConfigError, config_text, load_config
 from flashtrain.spec.nand import SEQUENCES, BusOp, sequences
 from flashtrain.spec.presets import PRESETS, TINY
@@ -112,26 +108,14 @@ def test_chips_are_refused(changes, message):
         ({"chips": Chips(zq_calibration=True)}, r"config\.command_port is False; expected true"),
         ({"chips": Chips(sca=True), "command_port": True},
          r"config\.command_port is True; expected false with chips\.sca"),
+        ({"chips": Chips(sca=True), "timing": replace(TINY.timing, tca=ns(8))},
+         r"timing\.tca is 8 ns; expected at least 10\.0 ns, 6 cycles of 600 MHz with chips\.sca"),
         ({"chips": None}, r"chips is None; expected Chips"),
     ],
 )  # fmt: skip
 def test_configurations_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
         replace(TINY, **changes)
-
-
-@pytest.mark.parametrize(
-    ("make", "what"),
-    [
-        (nand_bus, "hardware"),
-        (Controller, "hardware"),
-        (build_library, "hardware"),
-        (FunctionalLink, "the functional Link"),
-    ],
-)
-def test_only_the_model_has_sca(make, what):
-    with pytest.raises(ConfigError, match=rf"chips\.sca is True; expected false for {what}: only the perf"):
-        make(replace(TINY, name="sca_tiny", chips=Chips(sca=True)))
 
 
 def test_a_gap_takes_the_selection_of_a_die_or_the_turn_of_the_bus():

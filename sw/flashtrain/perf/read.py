@@ -18,6 +18,8 @@ MARGIN_SUPERPAGES = 4
 """Superpages at the start and the end that are not counted: there the read path fills and drains."""
 ASKED, ASKED_OF_ONE_DIE = 0.99, 0.9
 """Shares of the bound. The controller's own cycles are not hidden behind another die's data in one die."""
+ASKED_WITH_SCA = 0.95
+"""Share of the raw bus. Two dies hide the end of a page set behind a single page of the other."""
 
 
 def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
@@ -56,14 +58,18 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
         raise BenchmarkError("pages came from the write buffer although the stream was flushed")
     seconds = (end.after - start.before) / config.timing.clock_hz
     value = (end.reached - start.reached) * g.page_bytes / seconds
-    bound, asked = read_bound(config), ASKED if g.dies > 1 else ASKED_OF_ONE_DIE
+    bound, share = read_bound(config), ASKED if g.dies > 1 else ASKED_OF_ONE_DIE
+    least, asked = share * bound.bytes_per_second, f"{share:.0%} of the bound"
+    of_raw = ASKED_WITH_SCA * config.channel_bytes_per_second
+    if config.chips.sca and of_raw < least:
+        least, asked = of_raw, f"{ASKED_WITH_SCA:.0%} of the raw bus"
     return Measurement(
         value=value / 1e9,
         unit="GB/s",
         bound=bound.bytes_per_second / 1e9,
         cycles=device.cycles - first_cycle,
-        asked=f"{asked:.0%} of the bound",
-        met=value >= asked * bound.bytes_per_second,
+        asked=asked,
+        met=value >= least,
         note=f"{end.reached - start.reached} pages in {end.after - start.before:,} cycles; bound: {bound}",
     )
 

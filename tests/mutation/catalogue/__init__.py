@@ -11,6 +11,7 @@ from tests.mutation.catalogue.moving import MOVING
 from tests.mutation.catalogue.pcie import PCIE
 from tests.mutation.catalogue.pipelines import PIPELINES
 from tests.mutation.catalogue.port import COMMAND_PORT
+from tests.mutation.catalogue.sca import SCA
 from tests.mutation.catalogue.sdr import SDR
 from tests.mutation.catalogue.spares import SPARES
 from tests.mutation.catalogue.state_formats import STATE_FORMATS
@@ -28,6 +29,7 @@ FAULTS = (
     *TALKING,
     *COMMAND_PORT,
     *SDR,
+    *SCA,
     *BOARD,
     *MOVING,
     *DIES,

@@ -170,8 +170,8 @@ TALKING = (
     Fault(
         "offline-die-programs",
         "channel/bus/bus_cycles.py",
-        "_FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value",
-        "_FAILED = (_READY | DieStatus.FAIL).value",
+        "FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value",
+        "FAILED = (_READY | DieStatus.FAIL).value",
         "all but the last of the page sets that a die is given after it was lost have been programmed",
         BUS,
     ),

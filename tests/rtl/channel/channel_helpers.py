@@ -55,6 +55,9 @@ MAKER = replace(
 )  # fmt: skip
 """Chips that a maker's commands suspend, of which these are examples."""
 
+SCA = replace(DUAL, name="sca", chips=Chips(sca=True))
+"""Commands beside the data."""
+
 DUAL_SPARES = replace(DUAL, name="dual_spares", geometry=replace(DUAL.geometry, blocks=11, spare_blocks=2))
 """Two dies with spare blocks."""
 
@@ -66,6 +69,9 @@ TINY_RETRY, DUAL_RETRY = (
     for one, base, levels in ((TINY_CODE, TINY, 3), (DUAL_CODE, DUAL, 2))
 )
 """And are read again."""
+
+SCA_RETRY = replace(TINY_RETRY, name="sca_retry", chips=Chips(sca=True))
+"""Commands beside the data, and a feature among them."""
 
 IMPATIENT_RETRY = replace(TINY_RETRY, name="impatient_retry", late_polls=IMPATIENT.late_polls)
 
@@ -89,7 +95,7 @@ CONFIGS: dict[str, FmsConfig] = {
     config.name: config
     for config in (
         TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE, TINY_RETRY, DUAL_RETRY, TINY_RANDOM, DUAL_RANDOM,
-        WIDE_RANDOM,
+        WIDE_RANDOM, SCA, SCA_RETRY,
     )
 }  # fmt: skip
 EVERY_CONFIG = {

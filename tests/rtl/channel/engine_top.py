@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.channel.interface import ChannelBroadcast, ChannelInterface
 from flashtrain.rtl.lib.forward import forward
-from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.spec import FmsConfig
 
 _READ_BUS = ("read_valid", "read_ready", "read_chosen")
@@ -26,7 +26,7 @@ class EngineTop(wiring.Component):
             **{name: member for name, member in members.items() if name not in _READ_BUS},
             "data_valid": In(1),
             "read_data": Out(stream.Signature(8 * config.data_bytes)),
-            "nand": Out(NandBus(config.geometry.dies)),
+            "nand": Out(nand_bus(config)),
         })  # fmt: skip
 
     def elaborate(self, platform):

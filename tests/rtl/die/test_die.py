@@ -190,3 +190,9 @@ def test_array_alone(simulator, seed):
     run_bench(
         models(simulator), "flashtrain_array", bench, simulator=simulator, seed=seed, parameters=parameters
     )
+
+
+@pytest.mark.usual("icarus")
+def test_checker_of_packets_alone(simulator, seed):
+    bench = HERE / "sca_checker_bench.py"
+    run_bench(models(simulator), "flashtrain_sca_checker", bench, simulator=simulator, seed=seed)

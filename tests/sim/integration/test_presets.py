@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from flashtrain.sim.integration.package import export_designs, integration_package
-from flashtrain.spec import PRESETS, ConfigError, preset
+from flashtrain.spec import PRESETS, Chips, ConfigError, preset
 
 
 @pytest.mark.long
@@ -32,7 +32,10 @@ def test_a_command_port(with_port):
         assert f"nand1_{pin}" in package.texts["rtl/flashtrain_axi.sv"]
 
 
-def test_a_command_port_has_no_phy(designs):
-    with_port = replace(designs, config=replace(designs.config, command_port=True))
-    with pytest.raises(ConfigError, match="command_port is True; expected false with the model of a PHY"):
-        integration_package(with_port, phy=True)
+@pytest.mark.parametrize(
+    ("change", "key"), [({"command_port": True}, "command_port"), ({"chips": Chips(sca=True)}, "chips.sca")]
+)
+def test_other_pins_have_no_phy(designs, change, key):
+    changed = replace(designs, config=replace(designs.config, **change))
+    with pytest.raises(ConfigError, match=f"{key} is True; expected false with the model of a PHY"):
+        integration_package(changed, phy=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from flashtrain.rtl.layouts import BusKind
 from flashtrain.sim.bench.streams import pack
-from flashtrain.spec import FmsConfig
+from flashtrain.spec import Chips, FmsConfig
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.presets import BEHEMOTH, BEHEMOTH_WIDE, SMALL, SMALL_ECC, TINY, TINY_ECC
 from flashtrain.spec.timing import Duration, ns
@@ -30,6 +30,11 @@ SLOW_PORT = replace(
     ),
 )  # fmt: skip
 
+TINY_SCA, FOUR_DIES_SCA = (
+    replace(one, name=name, chips=Chips(sca=True))
+    for name, one in (("tiny_sca", TINY_ECC), ("four_dies_sca", FOUR_TINY_DIES))
+)
+
 CONFIGS: dict[str, FmsConfig] = {
     "tiny": TINY,
     "tiny_code": TINY_ECC,
@@ -40,6 +45,8 @@ CONFIGS: dict[str, FmsConfig] = {
     "four_tiny_dies": FOUR_TINY_DIES,
     "tiny_port": TINY_PORT,
     "slow_port": SLOW_PORT,
+    "tiny_sca": TINY_SCA,
+    "four_dies_sca": FOUR_DIES_SCA,
 }
 
 _MOVE_PAGE = {

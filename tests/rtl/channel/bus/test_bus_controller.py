@@ -26,6 +26,19 @@ def test_bus_controller(config, simulator, seed):
     )
 
 
+@pytest.mark.usual("icarus-tiny_sca", "verilator-four_dies_sca")
+@pytest.mark.parametrize("config", ["tiny_sca", "four_dies_sca"])
+def test_sca(config, simulator, seed):
+    run_bench(
+        BusController(CONFIGS[config]),
+        "bus_controller",
+        Path(__file__).with_name("sca_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": config},
+    )
+
+
 @pytest.mark.usual("icarus-slow_port", "verilator-tiny_port")
 @pytest.mark.parametrize("config", ["tiny_port", "slow_port"])
 def test_command_port(config, simulator, seed):

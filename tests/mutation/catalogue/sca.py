@@ -1,0 +1,64 @@
+"""Commands beside the data."""
+
+from tests.mutation.fault import Fault
+
+BUS = "rtl/channel/bus/test_bus_controller.py::test_sca"
+
+SCA = (
+    Fault(
+        "sca-commands-ahead-of-bursts",
+        "channel/bus/packet_sender.py",
+        "with m.Elif(self.commands.valid & ~held):",
+        "with m.Elif(self.commands.valid):",
+        "a command begins shortly before a page ends, and the next page waits for its packet",
+        BUS,
+    ),
+    Fault(
+        "sca-status-before-twhr",
+        "channel/bus/command_part.py",
+        "counter.port.length.eq(max(twhr - 2, 0))",
+        "counter.port.length.eq(0)",
+        "the status is asked for before tWHR is over",
+        BUS,
+    ),
+    Fault(
+        "sca-status-bits-exchanged",
+        "channel/bus/packet_sender.py",
+        "answer.eq(Cat(answer[2:], self.ca_i))",
+        "answer.eq(Cat(self.ca_i, answer[:6]))",
+        "the pairs of bits of a status are in the reverse order",
+        BUS,
+    ),
+    Fault(
+        "sca-burst-ended-too-soon",
+        "channel/bus/data_part.py",
+        'm.d.comb += self._ending.eq(1)\n                    stay(last, "LAST_OUT")',
+        'm.d.comb += self._ending.eq(1)\n                    stay(2 * last, "LAST_OUT")',
+        "DATA_END comes while the die still sends",
+        BUS,
+    ),
+    Fault(
+        "sca-load-without-tadl",
+        "channel/bus/data_part.py",
+        'wait(max(gap, tadl), "SETTLE")',
+        'wait(gap, "SETTLE")',
+        "gradients and constants follow their address before tADL",
+        BUS,
+    ),
+    Fault(
+        "sca-first-command-behind-data",
+        "channel/bus/command_part.py",
+        "step.eq(Mux(confirms, Step.THIRD, Step.FIRST))",
+        "step.eq(Step.FIRST)",
+        "80h, or nothing, comes behind a page in the place of 15h",
+        BUS,
+    ),
+    Fault(
+        "sca-page-for-an-offline-die",
+        "channel/bus/data_part.py",
+        'm.next = "PAD"\n            with m.State("OFFLINE"):',
+        'm.next = "SELECT"\n            with m.State("OFFLINE"):',
+        "a die that was lost is selected for its data",
+        BUS,
+    ),
+)
