@@ -25,6 +25,7 @@ def parts() -> list[Part]:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.pcie.admin_mailbox import AdminMailbox
     from flashtrain.rtl.pcie.command_translator import CommandTranslator
+    from flashtrain.rtl.pcie.data_mover import DataMover
     from flashtrain.rtl.pcie.function import Function
     from flashtrain.rtl.pcie.function_registers import FunctionRegisters
     from flashtrain.rtl.pcie.io_buffer import IoBuffer
@@ -50,6 +51,7 @@ def parts() -> list[Part]:
                     "pcie_translator", "translator of commands, behind the function",
                     partial(CommandTranslator, preset("behemoth"), SLOTS),
                 ),
+                ("pcie_mover", "mover of data, beside it", partial(DataMover, preset("behemoth"), SLOTS)),
             )
         ),
     ]  # fmt: skip

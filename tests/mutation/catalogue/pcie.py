@@ -3,6 +3,7 @@
 from tests.mutation.fault import Fault
 
 FUNCTION = "rtl/pcie/test_pcie.py::test_function"
+MOVER = "rtl/pcie/test_pcie.py::test_data_mover"
 TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
 
 PCIE = (
@@ -110,5 +111,61 @@ PCIE = (
         "follows.eq(ends & row.flushes.any())",
         "a flush of all namespaces goes on behind a failed one, whose status is lost",
         TRANSLATOR,
+    ),
+    Fault(
+        "page-of-the-neighbour",
+        "pcie/address_table.py",
+        "Cat((number - 1)[:index_bits], slot)",
+        "Cat(number[:index_bits], slot)",
+        "data go to the page behind their own one",
+        MOVER,
+    ),
+    Fault(
+        "segments-across-a-boundary",
+        "pcie/burst_splitter.py",
+        "room.eq(_SEGMENT_BYTES - low)",
+        "room.eq(_SEGMENT_BYTES)",
+        "a request crosses 128 bytes, and at their end a page",
+        MOVER,
+    ),
+    Fault(
+        "half-a-word-without-its-error",
+        "pcie/host_reader.py",
+        "error.eq(item.error | odd & spoiled)",
+        "error.eq(item.error)",
+        "of shifted data, a word with the end of a refused request has no error",
+        MOVER,
+    ),
+    Fault(
+        "more-chunks-than-room",
+        "pcie/host_reader.py",
+        "room.eq(reserved + BURST_BEATS <= self.chunks)",
+        "room.eq(1)",
+        "chunks are lost while the controller takes no beats",
+        MOVER,
+    ),
+    Fault(
+        "answer-before-its-writes",
+        "pcie/host_writer.py",
+        "m.If(self._unanswered == 0)",
+        "m.If(1)",
+        "the controller has its answer before the data have left",
+        MOVER,
+    ),
+    Fault(
+        "bytes-of-the-vendor-in-a-report",
+        "pcie/data_mover.py",
+        "with m.If(number >= first):",
+        "with m.If(number > first):",
+        "the time of a zone's data stands in reserved bytes",
+        MOVER,
+    ),
+    Fault(
+        "refusal-of-an-earlier-command",
+        "pcie/data_mover.py",
+        "self.refused.bit_select(self.places.payload, 1).eq(0)",
+        "self.refused.bit_select(self.places.payload, 1).eq(1)",
+        "a command begins with the refusal of the one before it in its slot",
+        MOVER,
     ),
 )

@@ -32,12 +32,15 @@ class TlpHost:
 
     Completions of reads are split at `BOUNDARY` and mixed at random, `latency` cycles after their request at
     the earliest. `spurious` is the chance of a beat for a tag that is not in use. `log` has each request, and
-    `messages` each write of a dword.
+    `messages` each write of a dword; with `dwords` only those behind the memory.
     """
 
-    def __init__(self, dut, size: int, tags: int, busy: float = 1, latency: int = 0, spurious: float = 0):
+    def __init__(
+        self, dut, size: int, tags: int, busy: float = 1, latency: int = 0, spurious: float = 0,
+        dwords: bool = False,
+    ):  # fmt: skip
         self.dut, self.busy, self.latency, self.spurious = dut, busy, latency, spurious
-        self.memory = bytearray(size)
+        self.memory, self.dwords = bytearray(size), dwords
         self.layout, self.tags = TlpRequest(tags), tags
         self.faults: set[int] = set()
         self.log: list[dict[str, int]] = []
@@ -95,7 +98,7 @@ class TlpHost:
         length, address = 4 * request["length"], request["address"]
         assert len(beats) == -(-length // PORT_BYTES), f"{len(beats)} beats of {request}"
         data = b"".join(word.to_bytes(PORT_BYTES, "little") for word in beats)[:length]
-        if length == 4:
+        if length == 4 and not (self.dwords and address < len(self.memory)):
             self.messages.append((address, int.from_bytes(data, "little")))
         else:
             assert address + length <= len(self.memory), request

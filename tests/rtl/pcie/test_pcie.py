@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 from amaranth import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 
 from flashtrain.rtl.pcie.command_translator import CommandTranslator
+from flashtrain.rtl.pcie.data_mover import DataMover
 from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
@@ -48,21 +50,27 @@ def pass_on(m: Module, top, unit, port: TlpPort) -> None:
             m.d.comb += Value.cast(getattr(top, name)).eq(Value.cast(inner))
 
 
+_JOINED = {
+    "read": "read", "write": "write", "data_read": "read", "data_write": "write", "dwords": "messages",
+}  # fmt: skip
+"""Members of units, and those of the port of TLPs that they belong to."""
+
+
 class BehindPort(wiring.Component):
     """A unit of bursts and the port of TLPs: the members of both, but for what connects them."""
 
-    def __init__(self, unit: QueueEngine | PrpWalker, tags: int):
+    def __init__(self, unit: QueueEngine | PrpWalker | DataMover, tags: int):
         self.unit, self.port = unit, TlpPort(tags)
         mine, port = unit.signature.members, self.port.signature.members
-        self.bursts = [name for name in ("read", "write") if name in mine]
-        outer = {name: member for name, member in mine.items() if name not in self.bursts}
+        self.joined = {name: inner for name, inner in _JOINED.items() if name in mine}
+        outer = {name: member for name, member in mine.items() if name not in self.joined}
         super().__init__(outer | {name: port[name] for name in ("requests", "data", "completions")})
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.unit, m.submodules.port = self.unit, self.port
-        for name in self.bursts:
-            connect(m, getattr(self.unit, name), getattr(self.port, name))
+        for name, inner in self.joined.items():
+            connect(m, getattr(self.unit, name), getattr(self.port, inner))
         pass_on(m, self, self.unit, self.port)
         return m
 
@@ -90,3 +98,12 @@ def test_command_translator(simulator, seed):
     commands = 100 if simulator is Simulator.ICARUS else 600
     top = CommandTranslator(preset("tiny"), **sizes)
     run(top, "command_translator", simulator, seed, commands=commands, **sizes)
+
+
+@pytest.mark.parametrize("narrow_or_wide", ["tiny", "optimstore"])
+def test_data_mover(simulator, seed, narrow_or_wide):
+    sizes = {"slots": 8, "most_bytes": 1 << 14}
+    bursts = 6 if simulator is Simulator.ICARUS else 40
+    top = BehindPort(DataMover(preset(narrow_or_wide), **sizes), TAGS)
+    parameters = {"bursts": bursts, "preset": narrow_or_wide, **sizes}
+    run(top, "data_mover", simulator, seed, **parameters)

@@ -222,6 +222,28 @@ class DeviceAnswer(data.StructLayout):
         })  # fmt: skip
 
 
+class Segment(data.StructLayout):
+    """Bytes of a burst of the controller that lie side by side in the host's memory, within 128 bytes there.
+
+    - address: that of the first chunk of 8 bytes. length: chunks - 1.
+    - skips_first, skips_last: the low dword of the first chunk, or the high one of the last, is not of it.
+    - last: of the burst.
+    """
+
+    def __init__(self, slots: int):
+        super().__init__({
+            "address": ADDRESS_BITS, "length": bits_for(BURST_BEATS), "skips_first": 1, "skips_last": 1,
+            "last": 1, "slot": bits_for(slots),
+        })  # fmt: skip
+
+
+class DataPlace(data.StructLayout):
+    """A byte of a command's data, by its number."""
+
+    def __init__(self, slots: int, most_bytes: int):
+        super().__init__({"slot": bits_for(slots), "offset": bits_for(most_bytes)})
+
+
 def bits_of(value, field: BitField):
     """A field of a word of `field`'s layout."""
     return value[field.low : field.low + field.width]

@@ -1,0 +1,124 @@
+"""The tensor buffer of commands of hosts: the controller's bursts reach the host's memory in place."""
+
+from amaranth import Module, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.rtl.layouts import STATUS_BITS
+from flashtrain.rtl.lib.axi import ReadPort, WritePort
+from flashtrain.rtl.lib.write_mux import WriteMux
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.nvme import ZoneDescriptor
+
+from .address_table import AddressTable
+from .host_reader import HostReader
+from .host_writer import HostWriter
+from .layouts import ADDRESS_BITS, MOST_BYTES, PAGE_EXPONENT_BITS, PORT_BYTES, Message, Piece
+
+_PORT = {"address_bits": ADDRESS_BITS, "data_bits": 8 * PORT_BYTES}
+
+
+class DataMover(wiring.Component):
+    """Stands in the place of the tensor buffer: an address of the controller is a slot and an offset.
+
+    No data are kept. A burst of the controller becomes requests to the pages of its command, whatever the
+    order of pages in the flash. So a command needs no room, and moves its data once.
+
+    The slot of a command with data comes before its pieces, and has a status when all pieces are kept. Bursts
+    are of slots with SUCCESS, and within their length. Reports come by the controller's port of queues. The
+    vendor's fields of their descriptors are 0 at the host.
+
+    Latency and throughput: see `HostReader` and `HostWriter`.
+
+    Members
+    -------
+    page_exponent, places, pieces, pointed   see `AddressTable`
+    reads : In(ReadPort), writes : In(WritePort)   the controller's data port
+    reports : In(WritePort)             its reports: bursts of 64 bytes
+    data_read : Out(ReadPort), data_write : Out(WritePort)   see `Function`
+    dwords : Out(stream(Message))       single dwords
+    refused : Out(slots)                the host's memory has refused data of the command in this slot
+    """
+
+    def __init__(self, config: FmsConfig, slots: int, most_bytes: int = MOST_BYTES):
+        self.config, self.slots, self.most_bytes = config, slots, most_bytes
+        wide = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
+        narrow = {"address_bits": config.address_bits, "data_bits": 8 * PORT_BYTES}
+        super().__init__({
+            "page_exponent": In(PAGE_EXPONENT_BITS),
+            "places": In(stream.Signature(bits_for(slots))),
+            "pieces": In(stream.Signature(Piece())),
+            "pointed": Out(stream.Signature(STATUS_BITS)),
+            "reads": In(ReadPort(**wide)),
+            "writes": In(WritePort(**wide)),
+            "reports": In(WritePort(**narrow)),
+            "data_read": Out(ReadPort(**_PORT)),
+            "data_write": Out(WritePort(**_PORT)),
+            "dwords": Out(stream.Signature(Message())),
+            "refused": Out(slots),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        sizes = {"address_bits": self.config.address_bits, "slots": self.slots, "most_bytes": self.most_bytes}
+        wide = self.config.data_bytes
+        m.submodules.reader = reader = HostReader(beat_bytes=wide, **sizes)
+        m.submodules.writer = writer = HostWriter(beat_bytes=wide, **sizes)
+        m.submodules.reporter = reporter = HostWriter(beat_bytes=PORT_BYTES, **sizes)
+        users = reader, writer, reporter
+        m.submodules.table = table = AddressTable(self.slots, len(users), self.most_bytes)
+        m.submodules.writes = writes = WriteMux(2, **_PORT)
+        for name in ("places", "pieces"):
+            connect(m, flipped(getattr(self, name)), getattr(table, name))
+        connect(m, table.pointed, flipped(self.pointed))
+        for number, user in enumerate(users):
+            connect(m, user.request, table.requests[number])
+            m.d.comb += [user.found.eq(table.found[number]), user.address.eq(table.address)]
+        connect(m, flipped(self.reads), reader.controller)
+        connect(m, flipped(self.writes), writer.controller)
+        connect(m, reader.host, flipped(self.data_read))
+        connect(m, writer.host, writes.writers[0])
+        connect(m, reporter.host, writes.writers[1])
+        connect(m, writes.axi, flipped(self.data_write))
+        m.d.comb += table.page_exponent.eq(self.page_exponent)
+        self._send_dwords(m, writer.dwords, reporter.dwords)
+        self._hide(m, reporter.controller)
+        with m.If(self.places.valid & self.places.ready):
+            m.d.sync += self.refused.bit_select(self.places.payload, 1).eq(0)
+        with m.If(reader.refused.valid):
+            m.d.sync += self.refused.bit_select(reader.refused.payload, 1).eq(1)
+        return m
+
+    def _send_dwords(self, m: Module, first, second):
+        """The dwords of both writers. One that is offered stays."""
+        stays = Signal()
+        chosen = Signal()  # the second one
+        m.d.sync += stays.eq(self.dwords.valid & ~self.dwords.ready & chosen)
+        m.d.comb += [
+            chosen.eq(stays | ~first.valid),
+            self.dwords.valid.eq(first.valid | second.valid),
+            first.ready.eq(self.dwords.ready & ~chosen),
+            second.ready.eq(self.dwords.ready & chosen),
+        ]
+        with m.If(chosen):
+            m.d.comb += self.dwords.payload.eq(second.payload)
+        with m.Else():
+            m.d.comb += self.dwords.payload.eq(first.payload)
+
+    def _hide(self, m: Module, reports):
+        """Bursts of reports, without the bytes of the vendor behind the fields of the standard."""
+        first = ZoneDescriptor.time.low // (8 * PORT_BYTES)
+        number = Signal(range(ZoneDescriptor.BYTES // PORT_BYTES))
+        mine = self.reports
+        connect(m, flipped(mine.aw), reports.aw)
+        connect(m, reports.b, flipped(mine.b))
+        m.d.comb += [
+            reports.w.valid.eq(mine.w.valid),
+            Value.cast(reports.w.payload).eq(Value.cast(mine.w.payload)),
+            mine.w.ready.eq(reports.w.ready),
+        ]
+        with m.If(number >= first):
+            m.d.comb += reports.w.payload.data.eq(0)
+        with m.If(mine.w.valid & mine.w.ready):
+            m.d.sync += number.eq(number + 1)

@@ -1,0 +1,272 @@
+"""Random bursts of a controller, to and from random pages: bytes are where the pieces say, and only there."""
+
+import random
+from dataclasses import dataclass, field
+
+import cocotb
+from cocotb.triggers import RisingEdge
+
+from flashtrain.rtl.lib.axi import burst_layout, read_beat_layout, write_beat_layout
+from flashtrain.rtl.pcie.layouts import Piece
+from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.spec import Status, preset
+from flashtrain.spec.nvme import ZoneDescriptor
+from flashtrain.spec.pcie import INVALID_PRP_OFFSET
+from tests.rtl.pcie.host_memory import TlpHost
+
+PARAMETERS = bench_parameters()
+BURSTS, SLOTS, MOST_BYTES = (PARAMETERS[name] for name in ("bursts", "slots", "most_bytes"))
+CONFIG = preset(PARAMETERS["preset"])
+WIDE = CONFIG.data_bytes
+TAGS, MEMORY_BYTES, WHOLE = 16, 1 << 20, 128
+REPORT_BYTES = 64
+ADDRESS, PIECE = burst_layout(CONFIG.address_bits), Piece()
+READ_BEAT, WRITE_BEATS = read_beat_layout(8 * WIDE), {w: write_beat_layout(8 * w) for w in (WIDE, 8)}
+READ_LATENCY, WRITE_LATENCY, BEAT_LATENCY = 10, 11, 7
+"""From a burst to its first request, and from a request to its first word, with the cycles of the ports.
+
+Those of the memory come on top, and one for each word of a wide beat.
+"""
+WRITE_CYCLES = 34 if WIDE < 8 else 19
+"""Of 128 bytes: the port of TLPs takes a write when the data of the one before have left."""
+
+
+@dataclass
+class Command:
+    """A command in a slot: the address of each of its dwords."""
+
+    slot: int
+    length: int
+    dwords: list[int] = field(default_factory=list)
+
+    def bytes_of(self, offset: int, length: int) -> list[int]:
+        """Addresses of dwords."""
+        return self.dwords[offset // 4 : (offset + length) // 4]
+
+    def requests(self, offset: int, length: int, writes: bool) -> int:
+        """Whole requests of a burst. The ends of a write at an odd dword have one each."""
+        places = self.bytes_of(offset, length)
+        ends = [places.pop(0), places.pop()] if writes and places[0] % 8 else []
+        return len({address // WHOLE for address in places}) + len(ends)
+
+
+class Bench:
+    """Controller and host. `takes`: the chance of a cycle in which the controller takes a beat."""
+
+    def __init__(self, dut, exponent: int, busy: float = 1, latency: int = 0, takes: float = 1):
+        self.dut, self.busy, self.page = dut, busy, 4096 << exponent
+        self.host = TlpHost(dut, MEMORY_BYTES, TAGS, busy, latency, dwords=True)
+        self.host.memory[:] = random.randbytes(MEMORY_BYTES)
+        self.expected = bytearray(self.host.memory)
+        self.exponent = exponent
+        self.places, self.pieces = StreamSource(dut, "places", busy), StreamSource(dut, "pieces", busy)
+        self.pointed = StreamSink(dut, "pointed", busy)
+        self.asks, self.beats = StreamSource(dut, "reads__ar", busy), StreamSink(dut, "reads__r", takes)
+        self.writers = {
+            name: (
+                StreamSource(dut, f"{name}__aw", busy), StreamSource(dut, f"{name}__w", busy),
+                StreamSink(dut, f"{name}__b", busy),
+            )
+            for name in ("writes", "reports")
+        }  # fmt: skip
+        self.free = list(range(0, MEMORY_BYTES, self.page))
+        random.shuffle(self.free)
+        self.commands: dict[int, Command] = {}
+        self.statuses: list[int] = []
+        self.requests = self.errors = self._asked = 0
+
+    async def start(self) -> None:
+        await start(self.dut, page_exponent=self.exponent)
+
+    async def point(self, slot: int, length: int, offset: int | None = None) -> Command:
+        """Another command in a slot."""
+        old = self.commands.pop(slot, None)
+        if old is not None:
+            self.free += sorted({address // self.page * self.page for address in old.dwords})
+        command = Command(slot, length)
+        offset = random.choice([0, 4 * random.randrange(self.page // 4)]) if offset is None else offset
+        spans, left = [], length
+        while left:
+            address = self.free.pop(0) + offset
+            size = min(left, self.page - offset)
+            spans.append((address, size))
+            offset, left = 0, left - size
+        if random.random() < 0.1 and self.busy < 1:
+            await self._give(slot, [(random.getrandbits(60), 0)], INVALID_PRP_OFFSET)
+        for address, size in spans:
+            command.dwords += range(address, address + size, 4)
+        await self._give(slot, spans, Status.SUCCESS)
+        self.commands[slot] = command
+        return command
+
+    async def _give(self, slot: int, spans: list[tuple[int, int]], status: int) -> None:
+        number = len(self.statuses)
+        self.statuses.append(status)
+        self.places.send(slot)
+        for address, size in spans:
+            is_last = (address, size) == spans[-1]
+            self.pieces.send(pack(PIECE, address=address, length=size, last=is_last, status=status))
+        assert (await self.pointed.wait_for(number + 1))[number] == status
+
+    def any_burst(self, command: Command) -> tuple[int, int]:
+        """Offset and bytes."""
+        grain = max(WIDE, 8)
+        most = min(command.length, 256 * WIDE) // grain
+        length = grain * random.choice([random.randint(1, most), random.randint(1, min(most, 40)), most])
+        return grain * random.randrange((command.length - length) // grain + 1), length
+
+    def address(self, command: Command, offset: int, length: int, beat_bytes: int) -> int:
+        return pack(ADDRESS, address=command.slot * MOST_BYTES + offset, length=length // beat_bytes - 1)
+
+    def ask(self, command: Command, offset: int, length: int) -> tuple[int, list[int]]:
+        """Send a burst; where its beats begin, and the places of its dwords."""
+        at, self._asked = self._asked, self._asked + length // WIDE
+        self.requests += command.requests(offset, length, writes=False)
+        self.asks.send(self.address(command, offset, length, WIDE))
+        return at, command.bytes_of(offset, length)
+
+    async def take(self, slot: int, at: int, places: list[int]) -> None:
+        """Beats of a burst: they are those of the memory, with errors where it fails."""
+        count = 4 * len(places) // WIDE
+        await self.beats.wait_for(at + count)
+        found = [unpack(READ_BEAT, bits) for bits in self.beats.items[at : at + count]]
+        assert [beat["last"] for beat in found] == [0] * (len(found) - 1) + [1]
+        faulty = {address // WHOLE for address in self.host.faults}
+        wrong = 0
+        for number, beat in enumerate(found):
+            mine = places[number * WIDE // 4 : (number + 1) * WIDE // 4]
+            if beat["error"]:
+                begin = number * WIDE // 8 * 2
+                words = places[begin : begin + max(WIDE // 4, 2)]  # a narrow beat has the fault of its word
+                assert any(address // WHOLE in faulty for address in words), f"no fault in beat {number}"
+                wrong += 1
+                continue
+            data = b"".join(self.expected[address : address + 4] for address in mine)
+            assert beat["data"] == int.from_bytes(data, "little"), f"beat {number} of slot {slot}"
+        failed = any(address // WHOLE in faulty for address in places)
+        assert bool(wrong) == failed, f"{wrong} errors"
+        self.errors += bool(wrong)
+        refused = int(self.dut.refused.value) >> slot & 1
+        assert refused or not failed, "the refusal is not told"
+
+    async def write(self, name: str, beat_bytes: int, command: Command, offset: int, length: int) -> None:
+        bursts, beats, answers = self.writers[name]
+        data, places, count = random.randbytes(length), command.bytes_of(offset, length), len(answers.items)
+        self.requests += command.requests(offset, length, writes=True)
+        bursts.send(self.address(command, offset, length, beat_bytes))
+        for number in range(length // beat_bytes):
+            word = int.from_bytes(data[number * beat_bytes :][:beat_bytes], "little")
+            last = (number + 1) * beat_bytes == length
+            beats.send(pack(WRITE_BEATS[beat_bytes], data=word, last=last))
+        if name == "reports":
+            kept = ZoneDescriptor.time.low // 8
+            data = data[:kept].ljust(length, b"\0")
+        for number, address in enumerate(places):
+            self.expected[address : address + 4] = data[4 * number : 4 * number + 4]
+        found = await answers.wait_for(count + 1)
+        assert found[count] == 0
+        for _ in range(3):  # for the memory itself
+            await RisingEdge(self.dut.clk)
+        # A dword at the end is in front of all that is written later, and may not have left.
+        count = len(places) - (places[0] % 8 != 0)
+        moved = b"".join(self.host.memory[address : address + 4] for address in places[:count])
+        assert moved == data[: 4 * count], "the answer was before the data"
+
+    async def settle(self) -> None:
+        for _ in range(400):
+            await RisingEdge(self.dut.clk)
+        assert self.host.quiet
+        places = [at for at in range(MEMORY_BYTES) if self.host.memory[at] != self.expected[at]]
+        assert not places, f"{len(places)} bytes differ, the first at {places[0]:#x}"
+        for request in self.host.log:
+            assert request["address"] % WHOLE + 4 * request["length"] <= WHOLE, f"{request} is not whole"
+        assert len(self.host.log) == self.requests, f"{len(self.host.log)} requests, not {self.requests}"
+
+
+def any_length() -> int:
+    return 512 * random.choice([1, random.randint(1, 4), random.randint(1, MOST_BYTES // 512)])
+
+
+async def many_reads(bench: Bench, slots: list[int]) -> None:
+    """Several bursts at once; some of them have a fault."""
+    for number in range(BURSTS):
+        for slot in slots:
+            if slot not in bench.commands or random.random() < 0.2:
+                await bench.point(slot, any_length())
+                assert not int(bench.dut.refused.value) >> slot & 1, "it has the refusal of another command"
+        bursts = []
+        for _ in range(random.randint(1, 3)):
+            command = bench.commands[random.choice(slots)]
+            bursts.append((command, *bench.any_burst(command)))
+        bench.host.faults = set()
+        if number % 4 == 1 and bench.busy < 1:
+            line = random.choice(bursts[0][0].bytes_of(*bursts[0][1:])) // WHOLE * WHOLE
+            bench.host.faults = set(range(line, line + WHOLE, 8))
+        for command, at, places in [(command, *bench.ask(command, *burst)) for command, *burst in bursts]:
+            await bench.take(command.slot, at, places)
+
+
+async def many_writes(bench: Bench, name: str, beat_bytes: int, slots: list[int]) -> None:
+    for _ in range(BURSTS):
+        slot = random.choice(slots)
+        if slot not in bench.commands or random.random() < 0.3:
+            await bench.point(slot, any_length())
+        command = bench.commands[slot]
+        burst = bench.any_burst(command)
+        if name == "reports":
+            burst = REPORT_BYTES * random.randrange(command.length // REPORT_BYTES), REPORT_BYTES
+        await bench.write(name, beat_bytes, command, *burst)
+
+
+@cocotb.test()
+@cocotb.parametrize(
+    (("exponent", "busy", "latency", "takes"), [(0, 0.7, 20, 0.7), (1, 0.4, 0, 0.4), (0, 1, 60, 0.15)])
+)
+async def bytes_are_where_the_pieces_say(dut, exponent, busy, latency, takes):
+    bench = Bench(dut, exponent, busy, latency, takes)
+    await bench.start()
+    slots = random.sample(range(SLOTS), SLOTS)
+    tasks = [
+        cocotb.start_soon(many_reads(bench, slots[:3])),
+        cocotb.start_soon(many_writes(bench, "writes", WIDE, slots[3:6])),
+        cocotb.start_soon(many_writes(bench, "reports", 8, slots[6:8])),
+    ]
+    for task in tasks:
+        await task
+    await bench.settle()
+    assert busy == 1 or bench.errors
+
+
+@cocotb.test()
+async def cycles_are_those_of_the_data_sheet(dut):
+    latency = 40
+    bench = Bench(dut, 0, latency=latency)
+    await bench.start()
+    count = min(4096, 256 * WIDE)
+    from_host, to_host = await bench.point(0, 4096, 0), await bench.point(1, 4096, 0)
+
+    async def cycles_to(name: str) -> int:
+        cycles = 0
+        while getattr(dut, name).value != 1:
+            await RisingEdge(dut.clk)
+            cycles += 1
+        return cycles
+
+    async def read() -> None:
+        await bench.take(0, *bench.ask(from_host, 0, count))
+
+    task = cocotb.start_soon(read())
+    await cycles_to("reads__ar__valid")
+    assert await cycles_to("requests__valid") == READ_LATENCY
+    assert await cycles_to("reads__r__valid") == latency + BEAT_LATENCY + WIDE // 8
+    await task
+    taken = bench.beats.cycles
+    assert taken[-1] - taken[0] == (len(taken) - 1) * max(1, WIDE // 8)
+    task = cocotb.start_soon(bench.write("writes", WIDE, to_host, 0, count))
+    await cycles_to("writes__aw__valid")
+    assert await cycles_to("requests__valid") == WRITE_LATENCY
+    clock = await cycles_to("writes__b__valid")
+    await task
+    assert clock // (count // WHOLE) == WRITE_CYCLES, f"{clock} cycles of {count} bytes"
+    await bench.settle()
