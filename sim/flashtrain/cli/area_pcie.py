@@ -26,6 +26,7 @@ def parts() -> list[Part]:
     from flashtrain.rtl.pcie.admin_mailbox import AdminMailbox
     from flashtrain.rtl.pcie.command_translator import CommandTranslator
     from flashtrain.rtl.pcie.data_mover import DataMover
+    from flashtrain.rtl.pcie.device_queue import DeviceQueue
     from flashtrain.rtl.pcie.function import Function
     from flashtrain.rtl.pcie.function_registers import FunctionRegisters
     from flashtrain.rtl.pcie.io_buffer import IoBuffer
@@ -52,6 +53,10 @@ def parts() -> list[Part]:
                     partial(CommandTranslator, preset("behemoth"), SLOTS),
                 ),
                 ("pcie_mover", "mover of data, beside it", partial(DataMover, preset("behemoth"), SLOTS)),
+                (
+                    "pcie_device_queue", "queue pair of the controller",
+                    partial(DeviceQueue, preset("behemoth").address_bits, SLOTS),
+                ),
             )
         ),
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from tests.mutation.fault import Fault
 
 FUNCTION = "rtl/pcie/test_pcie.py::test_function"
+DEVICE_QUEUE = "rtl/pcie/test_pcie.py::test_device_queue"
 MOVER = "rtl/pcie/test_pcie.py::test_data_mover"
 TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
 
@@ -167,5 +168,37 @@ PCIE = (
         "self.refused.bit_select(self.places.payload, 1).eq(1)",
         "a command begins with the refusal of the one before it in its slot",
         MOVER,
+    ),
+    Fault(
+        "all-data-in-the-first-slot",
+        "pcie/device_queue.py",
+        "Cat(Const(0, self.offset_bits), command.slot)",
+        "Const(0, self.offset_bits)",
+        "all commands have the data of the first slot",
+        DEVICE_QUEUE,
+    ),
+    Fault(
+        "reports-for-completions",
+        "pcie/device_queue.py",
+        "write.aw.payload.address[self.offset_bits + self.slot_bits :].any()",
+        "write.aw.payload.address[self.offset_bits :].any()",
+        "a report of another slot than the first is taken for a completion",
+        DEVICE_QUEUE,
+    ),
+    Fault(
+        "places-of-the-last-run",
+        "pcie/device_queue.py",
+        "with m.If(~self.enable):",
+        "with m.If(0):",
+        "doorbells go on where they were before the controller was disabled",
+        DEVICE_QUEUE,
+    ),
+    Fault(
+        "refusal-of-another-slot",
+        "pcie/device_queue.py",
+        "self.refused.bit_select(answer.slot, 1)",
+        "self.refused[0]",
+        "a command has the refusal of another one",
+        DEVICE_QUEUE,
     ),
 )

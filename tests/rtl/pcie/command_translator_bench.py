@@ -9,18 +9,16 @@ from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.pcie.layouts import (
     DeviceAnswer,
-    DeviceCommand,
     IoCommand,
     NamespaceSettings,
     QueueAnswer,
 )
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec import Opcode, Status, Submission, ZoneAction, preset
+from flashtrain.spec import Opcode, Status, Submission
 from flashtrain.spec.host_commands import (
     EVERY_NAMESPACE,
     FORCE_UNIT_ACCESS,
-    HOST_OPCODES,
     Answer,
     HostCommands,
     HostNamespace,
@@ -29,11 +27,20 @@ from flashtrain.spec.host_commands import (
 from flashtrain.spec.nvme import do_not_retry
 from flashtrain.spec.pcie import INVALID_PRP_OFFSET
 from flashtrain.spec.registers import MAX_STREAMS
+from tests.rtl.pcie.host_entries import (
+    CONFIG,
+    ENTRY,
+    MOST_BYTES,
+    NAMESPACES,
+    SLOTS,
+    G,
+    any_entry,
+    fields_of,
+    host_commands,
+)
 
-COMMANDS, SLOTS, MOST_BYTES = (bench_parameters()[name] for name in ("commands", "slots", "most_bytes"))
-CONFIG = preset("tiny")
-G = CONFIG.geometry
-COMMAND, ENTRY = IoCommand(MOST_BYTES), DeviceCommand(SLOTS, MOST_BYTES)
+COMMANDS = bench_parameters()["commands"]
+COMMAND = IoCommand(MOST_BYTES)
 ANSWER, DONE, SETTINGS = DeviceAnswer(SLOTS), QueueAnswer(), NamespaceSettings(CONFIG)
 LATENCIES = {
     ("commands", "entries"): 7, ("commands", "places"): 2, ("pointed", "entries"): 4,
@@ -42,13 +49,6 @@ LATENCIES = {
 CYCLES = 8
 """Of a command and its answer."""
 
-NAMESPACES = {
-    1: HostNamespace(3, True, False),
-    2: HostNamespace(2, True, True),
-    4: HostNamespace(1, False, False),
-    5: HostNamespace(2, False, True),
-    7: HostNamespace(2, True, True),
-}
 POINTERS = (*[Status.SUCCESS] * 8, INVALID_PRP_OFFSET, Status.DATA_TRANSFER_ERROR)
 STATUSES = (*[Status.SUCCESS] * 90, *Status)
 
@@ -66,42 +66,6 @@ class Host:
     steps: Steps | None = None
     expected: dict[str, int] | None = None
     answer: Answer | None = None
-
-
-def host_commands(namespaces: dict[int, HostNamespace]) -> HostCommands:
-    return HostCommands(namespaces, G.zone_size, G.page_bytes, MOST_BYTES)
-
-
-def any_entry() -> int:
-    """An entry of any kind; most of them are right, and all bits that have no meaning are random."""
-    s, most = Submission, MOST_BYTES // G.page_bytes
-    opcode = random.choice([*HOST_OPCODES, *HOST_OPCODES, *HOST_OPCODES, *Opcode, random.getrandbits(8)])
-    nsid = random.choice([*NAMESPACES, *NAMESPACES, 0, 3, 8, 9, EVERY_NAMESPACE, random.getrandbits(32)])
-    limit = NAMESPACES[nsid].zones * G.zone_size if nsid in NAMESPACES else 100
-    slba = random.choice([random.randrange(limit), random.randrange(limit), limit - 1, limit,
-                          random.getrandbits(64), (1 << 64) - 1])  # fmt: skip
-    count = random.choice([1, 2, random.randint(1, most), most, most + 1, 1 << 16])
-    dword_12 = count - 1 | random.getrandbits(14) << 16
-    dword_13 = random.getrandbits(32)
-    if opcode == Opcode.ZONE_MANAGEMENT_RECEIVE:
-        dword_12 = random.choice([0, 15, 63, MOST_BYTES // 4 - 1, MOST_BYTES // 4, random.getrandbits(32)])
-        dword_13 = random.choice([0, random.randrange(9) << 8, 1 << 16, dword_13])
-    elif random.random() < 0.7:
-        dword_13 = dword_13 & ~0xFF | random.choice([*ZoneAction])
-    entry = random.getrandbits(512) >> 64 << 64
-    for field, value in (
-        (s.slba, slba), (s.dwords, dword_12), (FORCE_UNIT_ACCESS, random.random() < 0.4),
-    ):  # fmt: skip
-        entry = entry & ~field.put((1 << field.width) - 1) | field.put(value)
-    dword_13_bits = ((1 << 32) - 1) << 13 * 32
-    entry = entry & ~dword_13_bits | dword_13 << 13 * 32
-    return (
-        entry
-        | s.opcode.put(opcode)
-        | s.nsid.put(nsid)
-        | s.psdt.put(random.choice([0] * 15 + [1]))
-        | s.fuse.put(random.choice([0] * 15 + [1]))
-    )
 
 
 def wrong_entries() -> list[int]:
@@ -131,18 +95,6 @@ def pointed_length(model: HostCommands, entry: int) -> int:
     """The length that a command has from the buffer of I/O commands."""
     length = model.length(entry)
     return length if length <= MOST_BYTES and not Submission.psdt.get(entry) else 0
-
-
-def fields_of(entry: int) -> dict[str, int]:
-    """What the translator says of an entry of the controller."""
-    s = Submission
-    length = s.length.get(entry) if s.psdt.get(entry) else 0
-    assert not length or s.psdt.get(entry) == s.PSDT_SGL
-    return {
-        "slot": s.cid.get(entry), "opcode": s.opcode.get(entry), "nsid": s.nsid.get(entry),
-        "slba": s.slba.get(entry), "count": s.dwords.get(entry), "length": length,
-        "options": entry >> s.action.low & (1 << 17) - 1,
-    }  # fmt: skip
 
 
 class Bench:

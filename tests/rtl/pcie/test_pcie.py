@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, connect, flipped
 
 from flashtrain.rtl.pcie.command_translator import CommandTranslator
 from flashtrain.rtl.pcie.data_mover import DataMover
+from flashtrain.rtl.pcie.device_queue import DeviceQueue
 from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
@@ -107,3 +108,10 @@ def test_data_mover(simulator, seed, narrow_or_wide):
     top = BehindPort(DataMover(preset(narrow_or_wide), **sizes), TAGS)
     parameters = {"bursts": bursts, "preset": narrow_or_wide, **sizes}
     run(top, "data_mover", simulator, seed, **parameters)
+
+
+def test_device_queue(simulator, seed):
+    sizes = {"slots": 8, "most_bytes": 1 << 12}
+    commands = 60 if simulator is Simulator.ICARUS else 300
+    top = DeviceQueue(preset("tiny").address_bits, **sizes)
+    run(top, "device_queue", simulator, seed, commands=commands, **sizes)
