@@ -93,7 +93,7 @@ class HostWriter(wiring.Component):
         """
         item, burst = segment.payload, self.host.aw
         closed, begins, middle = Signal(), Signal(), _middle(item)
-        held, may_begin = Signal(), Signal()
+        held, may_begin, follows = Signal(), Signal(), Signal()
         m.d.comb += [
             may_begin.eq(asked.ready & ~burst.valid & ~held & ~closed & (self._unanswered != _MOST)),
             begins.eq(segment.valid & may_begin),
@@ -107,13 +107,15 @@ class HostWriter(wiring.Component):
         with m.If(begins):
             m.d.sync += [
                 burst.valid.eq((middle != 0) & ~item.skips_first),
-                held.eq((middle != 0) & item.skips_first),
+                # Also where nothing but the dword is within 128 bytes: the next burst is behind it.
+                held.eq(item.skips_first),
+                follows.eq(middle != 0),
                 burst.payload.address.eq(item.address + (item.skips_first << 3)),
                 burst.payload.length.eq(middle - 1),
                 closed.eq(item.last),
             ]
         with m.If(held & self._begun):
-            m.d.sync += [burst.valid.eq(1), held.eq(0)]
+            m.d.sync += [burst.valid.eq(follows), held.eq(0)]
         with m.If(answered):
             m.d.sync += closed.eq(0)
 
