@@ -7,49 +7,40 @@ import pytest
 
 from flashtrain.rtl.channel.bus.bus_arbiter import Turnaround
 from flashtrain.rtl.channel.bus.bus_controller import BusController
-from flashtrain.sim.bench.runner import run_bench
+from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import ConfigError
 from flashtrain.spec.timing import NandTiming, ns
 from tests.rtl.channel.bus.nand_helpers import CONFIGS
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-four_tiny_dies", "verilator-tiny_code")
-@pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
-def test_bus_controller(config, simulator, seed):
+def run(bench: str, config: str, simulator: Simulator, seed: int) -> None:
+    """Run a bench of this folder on the bus controller of a configuration."""
     run_bench(
         BusController(CONFIGS[config]),
         "bus_controller",
-        Path(__file__).with_name("bus_controller_bench.py"),
+        Path(__file__).with_name(bench),
         simulator=simulator,
         seed=seed,
         parameters={"config": config},
     )
+
+
+@pytest.mark.usual("icarus-tiny", "verilator-four_tiny_dies", "verilator-tiny_code")
+@pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
+def test_bus_controller(config, simulator, seed):
+    run("bus_controller_bench.py", config, simulator, seed)
 
 
 @pytest.mark.usual("icarus-tiny_sca", "verilator-four_dies_sca")
 @pytest.mark.parametrize("config", ["tiny_sca", "four_dies_sca"])
 def test_sca(config, simulator, seed):
-    run_bench(
-        BusController(CONFIGS[config]),
-        "bus_controller",
-        Path(__file__).with_name("sca_bench.py"),
-        simulator=simulator,
-        seed=seed,
-        parameters={"config": config},
-    )
+    run("sca_bench.py", config, simulator, seed)
 
 
 @pytest.mark.usual("icarus-slow_port", "verilator-tiny_port")
 @pytest.mark.parametrize("config", ["tiny_port", "slow_port"])
 def test_command_port(config, simulator, seed):
-    run_bench(
-        BusController(CONFIGS[config]),
-        "bus_controller",
-        Path(__file__).with_name("command_port_bench.py"),
-        simulator=simulator,
-        seed=seed,
-        parameters={"config": config},
-    )
+    run("command_port_bench.py", config, simulator, seed)
 
 
 def test_turnaround_longer_than_a_status_is_refused():
