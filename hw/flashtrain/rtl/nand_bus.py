@@ -55,14 +55,15 @@ class NandBus(wiring.Signature):
             "cle": Out(1),
             "ale": Out(1),
             "we": Out(1),
-            "dqs_o": Out(1),
-            "re": Out(1),
-            "dq_o": Out(16),
-            "dqs_i": In(1),
-            "dq_i": In(16),
-            "rb_n": In(dies),
+            **_data_pins(dies),
             **(asynchronous_pins() if asynchronous else {}),
         })  # fmt: skip
+
+
+def _data_pins(dies: int) -> dict[str, wiring.Member]:
+    return {
+        "dqs_o": Out(1), "re": Out(1), "dq_o": Out(16), "dqs_i": In(1), "dq_i": In(16), "rb_n": In(dies),
+    }  # fmt: skip
 
 
 class ScaBus(wiring.Signature):
@@ -89,12 +90,7 @@ class ScaBus(wiring.Signature):
             "ca_oe": Out(1),
             "ca_valid": In(1),
             "ca_i": In(2),
-            "dqs_o": Out(1),
-            "re": Out(1),
-            "dq_o": Out(16),
-            "dqs_i": In(1),
-            "dq_i": In(16),
-            "rb_n": In(dies),
+            **_data_pins(dies),
         })  # fmt: skip
 
 

@@ -183,8 +183,7 @@ class DataPart(wiring.Component):
         beats, loaded_beats = config.bus_page_bytes // 2, config.loaded_page_bytes // 2
         # Cycles of the last beats: during DATA_END, before it while no packet may begin, or no status.
         packet, least = max(timing.cycles("tca"), PACKET_CYCLES), min(beats, loaded_beats)
-        last = min(packet, least // 4)
-        held = min(packet, least // 4)
+        last = held = min(packet, least // 4)
         held_status = min(max(timing.cycles("tcas") + 4 - packet, 1), least // 4)
         m.submodules.counter = counter = BeatCounter(max(beats, loaded_beats))
         die = Signal.like(self._die)
