@@ -270,3 +270,15 @@ async def cycles_are_those_of_the_data_sheet(dut):
     await task
     assert clock // (count // WHOLE) == WRITE_CYCLES, f"{clock} cycles of {count} bytes"
     await bench.settle()
+
+
+@cocotb.test()
+async def a_burst_waits_for_the_dword_before_it(dut):
+    """Late data that begin with the last dword of 128 bytes: the burst behind it is not taken first."""
+    bench = Bench(dut, 0)
+    await bench.start()
+    bench.writers["writes"][1].busy = 0.02
+    command = await bench.point(0, 4096, WHOLE - 4)
+    for _ in range(4):
+        await bench.write("writes", WIDE, command, 0, max(WIDE, WHOLE))
+    await bench.settle()
