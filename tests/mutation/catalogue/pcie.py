@@ -154,6 +154,14 @@ PCIE = (
         MOVER,
     ),
     Fault(
+        "burst-before-the-dword-alone-in-front-of-it",
+        "pcie/host_writer.py",
+        "held.eq(item.skips_first),",
+        "held.eq((middle != 0) & item.skips_first),",
+        "the port takes a burst, and both wait for ever",
+        MOVER,
+    ),
+    Fault(
         "bytes-of-the-vendor-in-a-report",
         "pcie/data_mover.py",
         "with m.If(number >= first):",
