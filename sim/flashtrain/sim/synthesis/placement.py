@@ -113,7 +113,7 @@ def _joined(parts: Sequence[Mapped]) -> Mapping[str, Any]:
 
     def build(folder: Path) -> None:
         (folder / "parts.json").write_text(text, encoding="utf-8")
-        tools.run([*command, "-q", "-l", tools.YOSYS_LOG, "-p", script], folder, "netlist.json")
+        tools.run([*command, "-p", script], folder, "netlist.json")
         (folder / "parts.json").unlink()
 
     key = content_key(text, script, tools.version(command))

