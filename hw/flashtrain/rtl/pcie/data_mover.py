@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.layouts import STATUS_BITS
 from flashtrain.rtl.lib.axi import ReadPort, WritePort
+from flashtrain.rtl.lib.streams import StreamChoice
 from flashtrain.rtl.lib.write_mux import WriteMux
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
@@ -69,6 +70,7 @@ class DataMover(wiring.Component):
         users = reader, writer, reporter
         m.submodules.table = table = AddressTable(self.slots, len(users), self.most_bytes)
         m.submodules.writes = writes = WriteMux(2, **_PORT)
+        m.submodules.dwords = dwords = StreamChoice(Message())
         for name in ("places", "pieces"):
             connect(m, flipped(getattr(self, name)), getattr(table, name))
         connect(m, table.pointed, flipped(self.pointed))
@@ -81,30 +83,16 @@ class DataMover(wiring.Component):
         connect(m, writer.host, writes.writers[0])
         connect(m, reporter.host, writes.writers[1])
         connect(m, writes.axi, flipped(self.data_write))
+        connect(m, writer.dwords, dwords.inputs[0])
+        connect(m, reporter.dwords, dwords.inputs[1])
+        connect(m, dwords.output, flipped(self.dwords))
         m.d.comb += table.page_exponent.eq(self.page_exponent)
-        self._send_dwords(m, writer.dwords, reporter.dwords)
         self._hide(m, reporter.controller)
         with m.If(self.places.valid & self.places.ready):
             m.d.sync += self.refused.bit_select(self.places.payload, 1).eq(0)
         with m.If(reader.refused.valid):
             m.d.sync += self.refused.bit_select(reader.refused.payload, 1).eq(1)
         return m
-
-    def _send_dwords(self, m: Module, first, second):
-        """The dwords of both writers. One that is offered stays."""
-        stays = Signal()
-        chosen = Signal()  # the second one
-        m.d.sync += stays.eq(self.dwords.valid & ~self.dwords.ready & chosen)
-        m.d.comb += [
-            chosen.eq(stays | ~first.valid),
-            self.dwords.valid.eq(first.valid | second.valid),
-            first.ready.eq(self.dwords.ready & ~chosen),
-            second.ready.eq(self.dwords.ready & chosen),
-        ]
-        with m.If(chosen):
-            m.d.comb += self.dwords.payload.eq(second.payload)
-        with m.Else():
-            m.d.comb += self.dwords.payload.eq(first.payload)
 
     def _hide(self, m: Module, reports):
         """Bursts of reports, without the bytes of the vendor behind the fields of the standard."""
