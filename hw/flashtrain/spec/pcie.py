@@ -190,6 +190,18 @@ class MailboxBurst:
     write = BitField(8, 1)
 
 
+NAMESPACES = 0x100
+"""Behind the mailbox: a word for each namespace, by NSID - 1, that firmware writes."""
+
+
+class NamespaceWord:
+    """Fields of a word at `NAMESPACES`: those of `host_commands.HostNamespace`. 0 zones: it is inactive."""
+
+    zones = BitField(0, 16)
+    appends = BitField(16, 1)
+    volatile = BitField(17, 1)
+
+
 def capabilities(entries: int, page_exponents: int) -> int:
     """CAP of a controller with queues of up to `entries`, and pages of up to 2**`page_exponents` x 4 KiB."""
     fields = Capabilities

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.lib.axi import ReadPort, WritePort
 from flashtrain.rtl.lib.read_mux import ReadMux
+from flashtrain.rtl.lib.streams import StreamChoice
 from flashtrain.rtl.lib.write_mux import WriteMux
 
 from .admin_mailbox import AdminMailbox
@@ -16,9 +17,11 @@ from .layouts import (
     BLOCK_BYTES,
     DWORD_BITS,
     MOST_BYTES,
+    PAGE_EXPONENT_BITS,
     PORT_BYTES,
     Access,
     IoCommand,
+    Message,
     Piece,
     QueueAnswer,
     TlpCompletion,
@@ -63,6 +66,8 @@ class Function(wiring.Component):
     pieces : Out(stream(Piece))               of commands with a length
     done : In(stream(QueueAnswer))            answers to I/O commands
     data_read : In(ReadPort), data_write : In(WritePort)
+    dwords : In(stream(Message))              of data; one that is taken has left
+    page_exponent : Out                       of the commands that are open
     running : Out(1)                          queues are in use, or a command is open
     """
 
@@ -97,6 +102,8 @@ class Function(wiring.Component):
             "done": In(stream.Signature(QueueAnswer())),
             "data_read": In(ReadPort(**self.sizes)),
             "data_write": In(WritePort(**self.sizes)),
+            "dwords": In(stream.Signature(Message())),
+            "page_exponent": Out(PAGE_EXPONENT_BITS),
             "running": Out(1),
         })  # fmt: skip
 
@@ -108,6 +115,8 @@ class Function(wiring.Component):
         m.submodules.buffer = buffer = IoBuffer(self.queues, self.block_bytes, self.most_bytes)
         m.submodules.walker = walker = PrpWalker(self.most_bytes)
         m.submodules.port = port = TlpPort(self.tags)
+        # Without a register: a message that is taken is behind the dwords that were taken before it.
+        m.submodules.messages = messages = StreamChoice(Message())
         m.submodules.reads = reads = ReadMux(4, **self.sizes)
         m.submodules.writes = writes = WriteMux(3, **self.sizes)
 
@@ -117,7 +126,9 @@ class Function(wiring.Component):
         connect(m, port.requests, flipped(self.requests))
         connect(m, port.data, flipped(self.data))
         connect(m, flipped(self.completions), port.completions)
-        connect(m, registers.messages, port.messages)
+        connect(m, registers.messages, messages.inputs[0])
+        connect(m, flipped(self.dwords), messages.inputs[1])
+        connect(m, messages.output, port.messages)
         for mux, name in ((reads.readers, "read"), (writes.writers, "write")):
             sources = [unit for unit in (engine, mailbox, walker) if name in unit.signature.members]
             for number, unit in enumerate(sources):
@@ -159,6 +170,7 @@ class Function(wiring.Component):
             registers.fire.payload.eq(engine.interrupts.payload),
             buffer.queue.eq(mailbox.queue),
             walker.page_exponent.eq(exponent),
+            self.page_exponent.eq(exponent),
             registers.enable_vectors.eq(self.enable_vectors),
             registers.mask_vectors.eq(self.mask_vectors),
             registers.running.eq(self.running),
