@@ -70,12 +70,15 @@ async def _hang(cycles: int) -> None:
 
 
 class StreamSource:
-    """Sends items in order; idle before each with chance 1 - `busy`."""
+    """Sends items in order; idle before each with chance 1 - `busy`.
 
-    def __init__(self, dut, name: str, busy: float = 1):
+    always_ready: the stream has no pin `ready`. On Icarus a signal inside the top may have its name.
+    """
+
+    def __init__(self, dut, name: str, busy: float = 1, always_ready: bool = False):
         self.clk = dut.clk
         self.valid = getattr(dut, f"{name}__valid")
-        self.ready = getattr(dut, f"{name}__ready", None)
+        self.ready = None if always_ready else getattr(dut, f"{name}__ready", None)
         self.payload = getattr(dut, f"{name}__payload", None)
         self.busy = busy
         self.items: deque[int] = deque()

@@ -1,9 +1,9 @@
 """The simulated system: the controller and everything behind its NAND pins."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from amaranth import Module, Signal
+from amaranth import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -60,18 +60,23 @@ class FmsSystem(wiring.Component):
         )  # fmt: skip
         forward(m, fms, self, ("data", "queue", "registers", "irq"))
 
-        # Cycles since the simulation began; they stamp messages and events.
-        cycle = Signal(64, reset_less=True)
-        m.d[domains[-1]] += cycle.eq(cycle + 1)
-
         nand = NandChannel(self.config, bad_block=self.bad_block, bad_planes=self.bad_planes)
-        violations = 0
-        for number in range(self.config.geometry.channels):
-            m.submodules[f"nand_{number}"] = channel = SharedModule(
-                nand, "flashtrain_nand_channel", domains={"sync": domains[-1]}
-            )
-            connect(m, fms.nand[number], channel.bus)
-            m.d.comb += [channel.cycle.eq(cycle), channel.channel.eq(number)]
-            violations += channel.violations
+        violations = attach_dies(m, fms.nand, nand, domains[-1])
         m.d.comb += self.violations.eq(violations)
         return m
+
+
+def attach_dies(m: Module, pins: Iterable, nand: NandChannel, domain: str = "sync") -> Value | int:
+    """Dies, arrays and checkers on the NAND pins of each channel, in `domain`; breaches of the protocol."""
+    # Cycles since the simulation began; they stamp messages and events.
+    cycle = Signal(64, reset_less=True)
+    m.d[domain] += cycle.eq(cycle + 1)
+    violations: Value | int = 0
+    for number, bus in enumerate(pins):
+        m.submodules[f"nand_{number}"] = channel = SharedModule(
+            nand, "flashtrain_nand_channel", domains={"sync": domain}
+        )
+        connect(m, bus, channel.bus)
+        m.d.comb += [channel.cycle.eq(cycle), channel.channel.eq(number)]
+        violations += channel.violations
+    return violations
