@@ -27,9 +27,12 @@ def parts() -> list[Part]:
     from flashtrain.rtl.pcie.command_translator import CommandTranslator
     from flashtrain.rtl.pcie.data_mover import DataMover
     from flashtrain.rtl.pcie.device_queue import DeviceQueue
+    from flashtrain.rtl.pcie.device_registers import DeviceRegisters
     from flashtrain.rtl.pcie.function import Function
     from flashtrain.rtl.pcie.function_registers import FunctionRegisters
     from flashtrain.rtl.pcie.io_buffer import IoBuffer
+    from flashtrain.rtl.pcie.namespace_table import NamespaceTable
+    from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
     from flashtrain.rtl.pcie.prp_walker import PrpWalker
     from flashtrain.rtl.pcie.queue_engine import QueueEngine
     from flashtrain.rtl.pcie.tlp_port import TlpPort
@@ -56,6 +59,12 @@ def parts() -> list[Part]:
                 (
                     "pcie_device_queue", "queue pair of the controller",
                     partial(DeviceQueue, preset("behemoth").address_bits, SLOTS),
+                ),
+                ("pcie_device_registers", "registers of the controller, with doorbells", DeviceRegisters),
+                ("pcie_namespaces", "table of namespaces", partial(NamespaceTable, preset("behemoth"))),
+                (
+                    "pcie_front_end", "all of it, up to the pins of the controller",
+                    partial(PcieFrontEnd, preset("behemoth"), MAX_QUEUES, MAX_ENTRIES, SLOTS),
                 ),
             )
         ),

@@ -6,6 +6,7 @@ FUNCTION = "rtl/pcie/test_pcie.py::test_function"
 DEVICE_QUEUE = "rtl/pcie/test_pcie.py::test_device_queue"
 MOVER = "rtl/pcie/test_pcie.py::test_data_mover"
 TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
+FRONT_END = "rtl/pcie/test_pcie.py::test_pcie_front_end"
 
 PCIE = (
     Fault(
@@ -208,5 +209,53 @@ PCIE = (
         "self.refused[0]",
         "a command has the refusal of another one",
         DEVICE_QUEUE,
+    ),
+    Fault(
+        "doorbell-of-the-other-queue",
+        "pcie/device_registers.py",
+        "bell.payload.of_completions,",
+        "~bell.payload.of_completions,",
+        "the tail of submissions is written as the head of completions",
+        FRONT_END,
+    ),
+    Fault(
+        "write-of-firmware-lost-at-a-doorbell",
+        "pcie/device_registers.py",
+        "takes.eq(~bell.valid & firmware.awvalid & firmware.wvalid)",
+        "takes.eq(firmware.awvalid & firmware.wvalid)",
+        "a write of firmware in the cycle of a doorbell is taken, and has no effect",
+        FRONT_END,
+    ),
+    Fault(
+        "namespace-of-the-neighbour",
+        "pcie/namespace_table.py",
+        "number, word = access.offset[:index_bits], Signal(DWORD_BITS)",
+        "number, word = access.offset[:index_bits] ^ 1, Signal(DWORD_BITS)",
+        "a namespace has the zones and rights of another one",
+        FRONT_END,
+    ),
+    Fault(
+        "one-page-size-for-the-mover",
+        "pcie/pcie_front_end.py",
+        "mover.page_exponent.eq(function.page_exponent)",
+        "mover.page_exponent.eq(0)",
+        "pages of 8 KiB are taken for two of 4",
+        FRONT_END,
+    ),
+    Fault(
+        "last-beat-in-each-beat",
+        "lib/axi_streams.py",
+        "pins.rlast.eq(read.r.payload.last)",
+        "pins.rlast.eq(1)",
+        "each beat ends its burst",
+        FRONT_END,
+    ),
+    Fault(
+        "another-dword-in-the-place-of-an-offered-one",
+        "lib/streams.py",
+        "chosen.eq(stays | ~first.valid),\n            self.output.valid.eq(Mux(chosen",
+        "chosen.eq(~first.valid),\n            self.output.valid.eq(Mux(chosen",
+        "an item that is offered changes before it is taken",
+        FUNCTION,
     ),
 )

@@ -8,7 +8,7 @@ from cocotb.triggers import RisingEdge
 
 from flashtrain.nvme.pcie.memory import Span
 from flashtrain.rtl.lib.axi import burst_layout, read_beat_layout, write_beat_layout
-from flashtrain.rtl.pcie.layouts import BURST_BEATS, PORT_BYTES, IoCommand, Piece, QueueAnswer
+from flashtrain.rtl.pcie.layouts import BURST_BEATS, PORT_BYTES, IoCommand, Message, Piece, QueueAnswer
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, unpack
 from flashtrain.spec import Opcode, Status
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BURST_BYTES = BURST_BEATS * PORT_BYTES
 MOST_BYTES = bench_parameters()["most_bytes"]
-COMMAND, PIECE, ANSWER = IoCommand(MOST_BYTES), Piece(), QueueAnswer()
+COMMAND, PIECE, ANSWER, MESSAGE = IoCommand(MOST_BYTES), Piece(), QueueAnswer(), Message()
 BURST, READ_BEAT, WRITE_BEAT = burst_layout(64), read_beat_layout(64), write_beat_layout(64)
 OF_BLOCKS = (Opcode.WRITE, Opcode.READ, Opcode.ZONE_APPEND)
 TO_HOST = (Opcode.READ, Opcode.ZONE_MANAGEMENT_RECEIVE)
@@ -57,6 +57,7 @@ class Executor:
             StreamSource(dut, "data_write__w", busy),
         )
         self.wrote = StreamSink(dut, "data_write__b", busy)
+        self.dwords = StreamSource(dut, "dwords", busy)
         self.waiting: list[tuple[int, int, int]] = []
         self.held = False
         self.seen = self.pieces_seen = self.clock = 0
@@ -107,6 +108,8 @@ class Executor:
                 found.append(Span(begin, size))
             for address, length in ends_of(begin, size):
                 await (self._put(address, length) if to_host else self._get(address, length))
+            if to_host and random.random() < 0.5:
+                await self._put_dword(begin + 4 * random.randrange(size // 4))
         assert found == self.bench.spans.pop(key), "these are not the spans of the software"
         return Status.SUCCESS
 
@@ -132,6 +135,14 @@ class Executor:
                 self.words.send(pack(WRITE_BEAT, data=word, last=number == beats - 1))
             await self.wrote.wait_for(answered + 1)
             self.moved[True] += len(data)
+
+    async def _put_dword(self, address: int) -> None:
+        """A dword that is taken has left: what is answered afterwards is behind it."""
+        value, sent = random.getrandbits(32), self.dwords.sent
+        self.bench.expected[address : address + 4] = value.to_bytes(4, "little")
+        self.dwords.send(pack(MESSAGE, address=address, data=value))
+        while self.dwords.sent == sent:
+            await RisingEdge(self.dut.clk)
 
     async def answer(self) -> None:
         while True:

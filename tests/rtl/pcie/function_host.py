@@ -40,6 +40,8 @@ ENABLED = (
     | Configuration.completion_exponent.put(4)
 )
 MESSAGES = 0xFEE0_0000
+WITHIN = 150_000
+"""Cycles of a test."""
 
 
 def entry(opcode: int, cid: int, prps: tuple[int, int] = (0, 0), flags: int = 0, **dwords: int) -> bytes:
@@ -65,7 +67,7 @@ class Ring:
 class Bench:
     def __init__(self, dut, busy: float = 1, latency: int = 0):
         self.dut, self.busy = dut, busy
-        self.host = TlpHost(dut, MEMORY_BYTES, TAGS, busy, latency)
+        self.host = TlpHost(dut, MEMORY_BYTES, TAGS, busy, latency, dwords=True)
         self.host.memory[:] = random.randbytes(MEMORY_BYTES)
         self.expected = bytearray(self.host.memory)
         self.accesses, self.answers = StreamSource(dut, "accesses", busy), StreamSink(dut, "answers", busy)
@@ -84,11 +86,14 @@ class Bench:
         """Status and result as the firmware or the executor gave them."""
         self.found: dict[tuple[int, int], int] = {}
         self._cid = 0
-        self.executor = Executor(self)
+        self.executor = self.new_executor()
         self.firmware = Firmware(self)
 
+    def new_executor(self):
+        return Executor(self)
+
     async def start(self) -> None:
-        await start(self.dut, within=150_000, enable_vectors=0, mask_vectors=0, fault=0)
+        await start(self.dut, within=WITHIN, enable_vectors=0, mask_vectors=0, fault=0)
         cocotb.start_soon(self.executor.run())
         cocotb.start_soon(self.executor.answer())
         cocotb.start_soon(self.firmware.run())
@@ -193,7 +198,7 @@ class Bench:
             sq, key = self.sqs[number], (number, cid)
             assert sq.partner == cq.number and self.open.pop(key, None), f"{key} was not open"
             status = word >> 1 & 0x7FF
-            assert self.results.pop(key) == (status, result), f"{key} was answered otherwise"
+            self.judge(key, status, result)
             wanted = self.expected_status.pop(key, status)
             assert status == wanted, f"{key} has {status:#x}, expected {wanted:#x}"
             sq.reported += (head - sq.reported) % sq.entries
@@ -206,6 +211,10 @@ class Bench:
         if taken and release:
             await self.ring(cq.number, True, cq.place % cq.entries)
         return taken
+
+    def judge(self, key: tuple[int, int], status: int, result: int) -> None:
+        """Firmware or executor have given this answer."""
+        assert self.results.pop(key) == (status, result), f"{key} was answered otherwise"
 
     async def admin(self, opcode: int, prps: tuple[int, int] = (0, 0), **dwords: int) -> int:
         """The status of an admin command; of one about queues it is that of the software."""

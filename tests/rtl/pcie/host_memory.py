@@ -48,7 +48,7 @@ class TlpHost:
         self.most_reading = 0
         self._requests = StreamSink(dut, "requests", busy)
         self._data = StreamSink(dut, "data", busy)
-        self._completions = StreamSource(dut, "completions", busy)
+        self._completions = StreamSource(dut, "completions", busy, always_ready=True)
         self._writing: deque[dict[str, int]] = deque()
         self._beats: list[int] = []
         self._reading: dict[int, Read] = {}

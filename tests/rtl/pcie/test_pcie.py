@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from amaranth import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
@@ -11,11 +12,14 @@ from flashtrain.rtl.pcie.data_mover import DataMover
 from flashtrain.rtl.pcie.device_queue import DeviceQueue
 from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
+from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
 from flashtrain.rtl.pcie.queue_engine import QueueEngine
 from flashtrain.rtl.pcie.tlp_port import TlpPort
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import preset
+from tests.rtl.controller.fms_config import QUICK
+from tests.rtl.pcie.drive_system import TOP, drive_sources
 
 QUEUES, ENTRIES, TAGS = 64, 1024, 16
 """As many as there can be."""
@@ -113,3 +117,30 @@ def test_device_queue(simulator, seed):
     commands = 60 if simulator is Simulator.ICARUS else 300
     top = DeviceQueue(preset("tiny").address_bits, **sizes)
     run(top, "device_queue", simulator, seed, commands=commands, **sizes)
+
+
+DRIVE = {"queues": 4, "entries": 16, "slots": 8, "most_bytes": 1 << 13}
+
+
+def drive_parameters(commands: int) -> dict[str, object]:
+    return {**DRIVE, "commands": commands, "config": QUICK.name, "block_bytes": QUICK.geometry.page_bytes}
+
+
+def test_pcie_front_end(simulator, seed):
+    """All before the pins of the controller, which is a model."""
+    commands = 4 if simulator is Simulator.ICARUS else 40
+    top = PcieFrontEnd(QUICK, **DRIVE)
+    run(top, "pcie_front_end", simulator, seed, **drive_parameters(commands))
+
+
+@pytest.mark.long
+def test_drive(seed):
+    """The front end with the controller and its dies, which take a minute to compile.
+
+    On Verilator alone: on Icarus all of these commands would take minutes, and the units run there.
+    """
+    bench = Path(__file__).with_name("drive_bench.py")
+    run_bench(
+        drive_sources(QUICK, **DRIVE), TOP, bench, simulator=Simulator.VERILATOR, seed=seed,
+        parameters=drive_parameters(12),
+    )  # fmt: skip
