@@ -6,6 +6,7 @@ FUNCTION = "rtl/pcie/test_pcie.py::test_function"
 DEVICE_QUEUE = "rtl/pcie/test_pcie.py::test_device_queue"
 MOVER = "rtl/pcie/test_pcie.py::test_data_mover"
 TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
+TLP_PORT = "rtl/pcie/test_pcie.py::test_tlp_port"
 FRONT_END = "rtl/pcie/test_pcie.py::test_pcie_front_end"
 
 PCIE = (
@@ -209,6 +210,14 @@ PCIE = (
         "self.refused[0]",
         "a command has the refusal of another one",
         DEVICE_QUEUE,
+    ),
+    Fault(
+        "message-in-the-place-of-a-write",
+        "pcie/tlp_port.py",
+        "tells.eq(Mux(ends, tells >> 1, tells)",
+        "tells.eq(tells",
+        "behind a message, the data of writes are its dword",
+        TLP_PORT,
     ),
     Fault(
         "doorbell-of-the-other-queue",

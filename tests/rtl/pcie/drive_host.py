@@ -4,13 +4,14 @@ import random
 from dataclasses import dataclass
 
 import cocotb
-from cocotb.triggers import ClockCycles, RisingEdge
+from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 
 from flashtrain.nvme.pcie.memory import Span
 from flashtrain.nvme.pcie.prp import spans
 from flashtrain.rtl.pcie.device_queue import queue_entries
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.registers import Registers
+from flashtrain.sim.bench.streams import PERIOD_NS
 from flashtrain.spec import Opcode, Port, Status, ZoneAction
 from flashtrain.spec.host_commands import HostCommands
 from flashtrain.spec.nvme import ZoneDescriptor
@@ -132,10 +133,10 @@ class Drive(Bench):
             assert await firmware.read(place) == value, f"the word of namespace {nsid}"
 
     async def write_between(self) -> None:
-        """Write a register between the doorbells: what is answered has its effect."""
+        """Write a register between the doorbells: each write is answered, and has its effect."""
         while True:
             value = random.randrange(1 << len(Port))
-            await self.registers.write(Register.INTERRUPT_MASK, value)
+            await with_timeout(self.registers.write(Register.INTERRUPT_MASK, value), 1000 * PERIOD_NS, "ns")
             assert await self.registers.read(Register.INTERRUPT_MASK) == value
             await ClockCycles(self.dut.clk, random.randint(1, 30))
 

@@ -57,6 +57,11 @@ class TlpHost:
         cocotb.start_soon(self._run())
 
     @property
+    def beat_cycles(self) -> list[int]:
+        """When each beat of a write has come."""
+        return self._data.cycles
+
+    @property
     def quiet(self) -> bool:
         return not (self._writing or self._beats or self._reading)
 

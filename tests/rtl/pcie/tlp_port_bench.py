@@ -130,3 +130,13 @@ async def reads_have_their_latency_and_rate(dut):
     steady = bench.beats.cycles[8 * TAGS :]
     assert (steady[-1] - steady[0]) / (len(steady) - 1) <= 1.2
     assert bench.host.most_reading > TAGS // 2
+
+
+@cocotb.test()
+async def writes_leave_without_a_gap(dut):
+    bench = Bench(dut)
+    await start(dut)
+    for number in range(8):
+        bench.write(BURST_BEATS * PORT_BYTES * number, random.randbytes(BURST_BEATS * PORT_BYTES))
+    await bench.answers.wait_for(8)
+    assert bench.host.beat_cycles[-1] - bench.host.beat_cycles[0] == 8 * BURST_BEATS - 1
