@@ -260,11 +260,11 @@ PCIE = (
         FRONT_END,
     ),
     Fault(
-        "another-dword-in-the-place-of-an-offered-one",
+        "two-items-taken-for-one",
         "lib/streams.py",
-        "chosen.eq(stays | ~first.valid),\n            self.output.valid.eq(Mux(chosen",
-        "chosen.eq(~first.valid),\n            self.output.valid.eq(Mux(chosen",
-        "an item that is offered changes before it is taken",
+        "second.ready.eq(self.output.ready & chosen)",
+        "second.ready.eq(self.output.ready)",
+        "a dword is taken beside a message, and lost",
         FUNCTION,
     ),
 )
