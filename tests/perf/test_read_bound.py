@@ -29,6 +29,8 @@ def test_two_dies():
     bound = read_bound(preset("behemoth"))
     assert bound == ReadBound(bound.config, 2056, 160.5, 57 / 8, 82 / 8)
     assert bound.bytes_per_second == pytest.approx(64 * 4096 * 600e6 / (2056 + 160.5 + 139 / 8))
+    # A page that is read alone has all of sense and status.
+    assert bound.single_pages_per_second == pytest.approx(64 * 600e6 / (2056 + 160.5 + 139))
 
 
 def test_one_die_and_four():
@@ -47,6 +49,7 @@ def test_slow_arrays():
     slow = replace(SMALL, timing=replace(SMALL.timing, tr=ns(1e6)))
     g = slow.geometry
     assert read_bound(slow).bytes_per_second == g.channels * g.dies * g.page_set_bytes * 1000
+    assert read_bound(slow).single_pages_per_second == g.channels * g.dies * 1000
 
 
 def shortest(config: FmsConfig, pages: int) -> int:

@@ -39,7 +39,7 @@ class FmsConfig:
     write_sets: int = integer(2, 16, "page sets", "write buffer of a channel")
     read_pages: int = integer(2, 64, "pages", "read buffer of a channel", power_of_two=True)
     read_queue: int = integer(2, 256, "pages", "read requests queued for each die", power_of_two=True)
-    commands: int = integer(4, 256, "", "commands in flight", 64, True)
+    commands: int = integer(4, 1024, "", "commands in flight", 64, True)
     max_blocks: int = integer(1, 65535, "pages", "logical blocks of one command", 1024)
     max_open: int = integer(1, 255, "zones", "open zones of a stream", 8)
     max_active: int = integer(1, 255, "zones", "active zones of a stream", 12)

@@ -53,8 +53,9 @@ BEHEMOTH = FmsConfig(
     write_sets=4,
     read_pages=8,
     read_queue=32,
-    # A read of one block takes some 8 us, and there is room on the buses for one every 32 cycles.
-    commands=256,
+    # A read of one block takes some 8 us, and there is room on the buses for one every 32 cycles. Reads at
+    # random fall on some dies more than on others, so that four times as many keep the buses at work.
+    commands=1024,
     max_blocks=16384,
     # With an interval of 2 a tile of Adam's state in 16 bits is computed within tPROG.
     update_interval=2,

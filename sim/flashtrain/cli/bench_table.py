@@ -38,6 +38,7 @@ FULL_SCALE = (
     Row("update_adam", "behemoth"),
     Row("command_time_write", "behemoth"),
     Row("command_time_read", "behemoth"),
+    Row("read_random", "behemoth"),
     Row("ocowfc_single_page", "ocowfc"),
     Row("ocowfc_cached", "ocowfc"),
     Row("append_sdr", "sdr_slc"),

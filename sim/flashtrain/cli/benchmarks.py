@@ -11,7 +11,7 @@ from flashtrain.perf.checkpoint_pin import checkpoint_pin
 from flashtrain.perf.checkpoint_stall import checkpoint_append, checkpoint_copy_out, checkpoint_stall
 from flashtrain.perf.codec.bandwidth import CODED_NODE, append_codec, read_codec
 from flashtrain.perf.codec.contents import Contents
-from flashtrain.perf.commands import command_interval, command_time_read, command_time_write
+from flashtrain.perf.commands import command_interval, command_time_read, command_time_write, read_random
 from flashtrain.perf.latency import append_latency
 from flashtrain.perf.measurement import Measurement, Result
 from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
@@ -203,6 +203,7 @@ BENCHMARKS = {
     "command_interval": Benchmark(command_interval, LONG_QUEUE),
     "command_time_write": Benchmark(_recorded(command_time_write), LONG_QUEUE),
     "command_time_read": Benchmark(_recorded(command_time_read), LONG_QUEUE),
+    "read_random": Benchmark(_recorded(read_random), LONG_QUEUE),
     "ocowfc_single_page": Benchmark(_bus_share(Reads.SINGLE_PAGE), LONG_QUEUE),
     "ocowfc_cached": Benchmark(_bus_share(Reads.CACHED)),
     "append_sdr": Benchmark(_recorded(append_sdr)),

@@ -1,6 +1,6 @@
 """How fast commands are taken."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .append import STREAM
 from .array_work import ArrayRecorder
 from .measurement import BenchmarkError, Measurement
 from .progress import appends_done, reads_done, run_until
+from .read_bound import read_bound
 
 COMMANDS = 4000
 QUICK_COMMANDS = 1000
@@ -23,6 +24,9 @@ MOST_TIME = 0.1
 """Microseconds of the controller's time for a command of one block."""
 BEHEMOTH_WRITE, BEHEMOTH_READ = 1.18, 1.93
 """Behemoth's controller, in microseconds (FAST'21)."""
+
+RANDOM_READS = 4000
+QUICK_RANDOM_READS = 400
 
 
 def command_interval(device: Device, quick: bool = False) -> Measurement:
@@ -74,7 +78,7 @@ def command_time_write(device: Device, recorder: ArrayRecorder, quick: bool = Fa
     recorder.start()
     for block in data:
         stream.append_async(block)
-    interval = _interval(device, appends_done, base, count)
+    interval = _interval(device, appends_done, base, (count // 2, count))
     recorder.stop()
     device.wait()
     return _command_time(device, interval, count, device.cycles - first_cycle, BEHEMOTH_WRITE)
@@ -91,26 +95,61 @@ def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = Fal
     together as long.
     """
     g = device.config.geometry
-    stream = device.stream(STREAM, Port.CORE)
-    count = min(QUICK_BURST if quick else BURST, g.zone_capacity)
-    data = device.buffer((count, g.page_bytes), np.uint8)
+    order = _dies_in_turn(g, min(QUICK_BURST if quick else BURST, g.zone_capacity))
+    first_cycle = device.cycles
+    interval = _read_one_by_one(device, recorder, order, (len(order) // 2, len(order)))
+    return _command_time(device, interval, len(order), device.cycles - first_cycle, BEHEMOTH_READ)
+
+
+def read_random(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
+    """Reads of one block each per second, in a random order, with as many in flight as the controller takes.
+
+    The blocks were flushed. Counted over the middle half of the reads, from answer to answer.
+
+    Bound: `ReadBound.single_pages_per_second`, that of the buses or of the arrays.
+    """
+    config, g = device.config, device.config.geometry
+    count = min(QUICK_RANDOM_READS if quick else RANDOM_READS, g.zone_capacity)
+    order = np.random.default_rng(12).permutation(count).tolist()
+    first_cycle = device.cycles
+    interval = _read_one_by_one(device, recorder, order, (count // 4, count - count // 4))
+    bound = read_bound(config)
+    return Measurement(
+        value=config.timing.clock_mhz / interval,
+        unit="M/s",
+        bound=bound.single_pages_per_second / 1e6,
+        cycles=device.cycles - first_cycle,
+        note=f"{count // 2} reads of {g.page_bytes >> 10} KiB, {interval:.1f} cycles each;"
+        f" a bus needs {bound.single_page_cycles:,.1f} cycles for one",
+    )
+
+
+def _read_one_by_one(
+    device: Device, recorder: ArrayRecorder, order: Sequence[int], counted: tuple[int, int]
+) -> float:
+    """Append and flush so many blocks, read each by a command of its own in this order, and compare.
+
+    Returns cycles per command between the two numbers of answered reads.
+    Raises `BenchmarkError` if other data come back.
+    """
+    stream, block_bytes = device.stream(STREAM, Port.CORE), device.config.geometry.page_bytes
+    data = device.buffer((len(order), block_bytes), np.uint8)
     data[:] = np.random.default_rng(11).integers(0, 256, data.shape, np.uint8)
     out = device.buffer(data.shape, np.uint8)
-    first_cycle = device.cycles
     first = stream.append(data).extents[0].lba
     stream.flush()
     base = reads_done(device)
     recorder.start()
-    for block in _dies_in_turn(g, count):
+    for block in order:
         target = out[block]
         handle = stream.stored_at([Extent(first + block, 1)], target.shape, target.dtype)
         stream.read_async(handle, target)
-    interval = _interval(device, reads_done, base, count)
+    interval = _interval(device, reads_done, base, counted)
     recorder.stop()
     device.wait()
     if out.tobytes() != data.tobytes():
         raise BenchmarkError("what was read is not what was appended")
-    return _command_time(device, interval, count, device.cycles - first_cycle, BEHEMOTH_READ)
+    return interval
 
 
 def _dies_in_turn(geometry: Geometry, count: int) -> list[int]:
@@ -123,11 +162,10 @@ def _dies_in_turn(geometry: Geometry, count: int) -> list[int]:
     return sorted(range(count), key=turn)
 
 
-def _interval(device: Device, counter: Callable[[Device], int], base: int, count: int) -> float:
-    """Cycles per command over the second half of a burst of `count` commands."""
-    most_cycles = 100 * count * device.config.page_beats
-    start = run_until(device, counter, base + count // 2, 20, most_cycles)
-    end = run_until(device, counter, base + count, 20, most_cycles)
+def _interval(device: Device, counter: Callable[[Device], int], base: int, counted: tuple[int, int]) -> float:
+    """Cycles per command between two numbers of commands above `base`."""
+    most_cycles = 100 * counted[1] * device.config.page_beats
+    start, end = (run_until(device, counter, base + each, 20, most_cycles) for each in counted)
     return (end.after - start.before) / (end.reached - start.reached)
 
 

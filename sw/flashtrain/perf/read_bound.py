@@ -68,6 +68,17 @@ class ReadBound:
         """The rate of the buses or of the arrays' senses, whichever is less."""
         return min(self.buses, self.arrays)
 
+    @property
+    def single_page_cycles(self) -> float:
+        """Cycles of the bus for a page that is read alone: it shares sense and status with no other plane."""
+        return self.data + self.selection + self.config.geometry.planes * (self.sense + self.status)
+
+    @property
+    def single_pages_per_second(self) -> float:
+        """Pages that are read alone: those of the buses or of the arrays' senses, whichever is less."""
+        g, clock = self.config.geometry, self.config.timing.clock_hz
+        return g.channels * clock / max(self.single_page_cycles, self.config.timing.cycles("tr") / g.dies)
+
     def __str__(self) -> str:
         return (
             f"{self.cycles:,.1f} cycles a page: {self.data:,} of data, {self.selection:.1f} of selection,"
