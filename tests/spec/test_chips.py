@@ -18,7 +18,9 @@ SDR_TINY = replace(
 
 
 def test_presets_have_all_commands_and_one_interface():
-    assert all(config.chips == Chips() for config in PRESETS.values())
+    with_sca = {name for name, config in PRESETS.items() if config.chips != Chips()}
+    assert with_sca == {"g9_slc", "g9_drive"}
+    assert all(PRESETS[name].chips == Chips(sca=True) for name in with_sca)
     assert all(config.engine_modes == {} for config in PRESETS.values())
     assert sequences(Chips()) == SEQUENCES
 
@@ -122,6 +124,14 @@ def test_a_gap_takes_the_selection_of_a_die_or_the_turn_of_the_bus():
     """30 ns of a packet and 30 to the first byte, at 600 MHz; or tCHZ."""
     assert TINY.timing.burst_gap == 36
     assert replace(TINY.timing, tchz=ns(100)).burst_gap == 60
+
+
+def test_the_selection_of_a_die_passes_within_tccs():
+    """With SCA a page is asked for so early that it begins when tCCS is over."""
+    assert TINY.column_change_cycles == 180
+    with_sca = replace(TINY, chips=Chips(sca=True))
+    assert with_sca.column_change_cycles == 180 - 36
+    assert replace(with_sca, timing=replace(TINY.timing, tccs=ns(40))).column_change_cycles == 1
 
 
 def test_pads_that_take_too_long_are_refused():

@@ -155,6 +155,24 @@ class FmsConfig:
         return self.geometry.identified_page_bytes + SourceIdentity.BYTES
 
     @property
+    def column_change_cycles(self) -> int:
+        """Cycles from the end of a selection to the request of its data: tCCS.
+
+        With SCA the packet that begins the data, and tSCE behind it, pass within.
+        """
+        tccs = self.timing.cycles("tccs")
+        return max(tccs - self.timing.burst_start, 1) if self.chips.sca else tccs
+
+    @property
+    def status_lead(self) -> int:
+        """Cycles by which a status is asked for before a read is expected to be ready.
+
+        With SCA its command and tWHR pass while the die is busy. On a classical bus they would take those of
+        other dies.
+        """
+        return self.timing.cycles("tca") + self.timing.cycles("twhr") if self.chips.sca else 0
+
+    @property
     def port_modes(self) -> list[SdrCycles]:
         """The timing modes of the command port, in clock cycles."""
         clock = self.timing.clock_mhz

@@ -119,7 +119,12 @@ class NandTiming:
         A packet selects the next die behind the end of the first page. The end is known ahead: the bus of
         commands is free then, and the packet that ends the burst is there in time.
         """
-        return max(self.cycles("tchz"), self.cycles("tca") + self.cycles("tsce"))
+        return max(self.cycles("tchz"), self.burst_start)
+
+    @property
+    def burst_start(self) -> int:
+        """Clock cycles from the choice of a die with SCA to its data: a packet, and tSCE behind it."""
+        return self.cycles("tca") + self.cycles("tsce")
 
     @property
     def bytes_per_second(self) -> float:

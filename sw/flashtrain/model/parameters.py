@@ -120,13 +120,14 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
 def _bus_of_commands(config: FmsConfig) -> dict[str, int]:
     """With SCA a packet takes the place of a command or address cycle."""
     if not config.chips.sca:
-        return {"sca": 0, "burst_gap": 0, "status_byte": 0}
+        return {"sca": 0, "burst_gap": 0, "status_byte": 0, "status_lead": 0}
     cycles = config.timing.cycles
     return {
         "twc": cycles("tca"),
         "sca": 1,
         "burst_gap": config.timing.burst_gap,
         "status_byte": cycles("tcas"),
+        "status_lead": config.status_lead,
     }
 
 

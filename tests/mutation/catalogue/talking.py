@@ -42,8 +42,8 @@ TALKING = (
     Fault(
         "column-change-too-short",
         "channel/die_agent/reader.py",
-        '("tccs",)',
-        '("tadl",)',
+        "cycles[ReadWait.CHANGE_COLUMN] = config.column_change_cycles",
+        'cycles[ReadWait.CHANGE_COLUMN] = timing.cycles("tadl")',
         "a page is output before tCCS is over",
         AGENT,
     ),

@@ -135,6 +135,8 @@ class ChannelEngine(wiring.Component):
             write_buffer.origin_of.eq(bus.origin_of),
             bus.origin.eq(write_buffer.origin),
         ]
+        if self.config.chips.sca:
+            m.d.comb += bus.fill_room.eq(read_buffer.fill_room)
 
     def _erase(self, m: Module, eraser: EraseBroadcast, write_buffer: WriteBuffer, agents: list[DieAgent]):
         """An erase discards first, so that no die programs the zone after its erase."""

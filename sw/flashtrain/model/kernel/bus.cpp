@@ -124,7 +124,8 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     uint8_t status_byte = 0;
     switch (request.op) {
         case BusOp::STATUS: {
-            const Time sampled = pins + cycles + p.twhr - 1;
+            const Time header = p.sca ? static_cast<Time>(p.twc) / 3 : 0;  // of the packet that asks for it
+            const Time sampled = pins + cycles + p.twhr + header - 1;
             env.trace.add(sampled, sampled, STATUS, number, die, 0);
             done = now + cycles + p.twhr + p.status_byte + p.status_answer;
             idle = done + 2;

@@ -23,8 +23,9 @@ constexpr Time kNever = ~Time{0};
     /* `NandTiming`. */                                                                                               \
     X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
     X(tsusp) X(tres) X(tadv) X(trst)                                                                                          \
-    /* SCA: whether there is a command bus, from a page on the data bus to the next, a status byte on the command bus. */ \
-    X(sca) X(burst_gap) X(status_byte)                                                                                \
+    /* SCA: whether there is a command bus, from a page on the data bus to the next, a status byte on the command bus,    \
+     * from the request of a status to its sample. */                                                                  \
+    X(sca) X(burst_gap) X(status_byte) X(status_lead)                                                                 \
     /* Polls: after a program, an erase, a read or an update that was not ready yet. */                               \
     X(poll_program) X(poll_erase) X(poll_sense)                                                                       \
     /* From R/B# of a die to the poll that it allows; 0: it is not wired. */                                          \

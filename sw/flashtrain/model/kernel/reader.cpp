@@ -6,6 +6,15 @@
 
 namespace flashtrain {
 
+namespace {
+
+// From the command of a read to the request of the status of a die that is ready after `busy`.
+Time wait_to_poll(const Parameters& p, int64_t busy) {
+    return static_cast<Time>(std::max<int64_t>(busy - p.status_lead, 1));
+}
+
+}  // namespace
+
 // A suspended read may begin beside the work of the die's owner.
 bool Channel::suspendable(const Agent& agent) const {
     return (agent.owner == PROGRAMMER && agent.programming != Programming::IDLE) ||
@@ -73,7 +82,7 @@ void Channel::start_sense(Environment& env, uint8_t die, Time now) {
     agent.reading = Reading::WAIT;
     agent.urgent = true;
     const uint32_t planes = agent.sets.planes;
-    Time wait = static_cast<Time>(p.twb + p.tr);
+    Time wait = wait_to_poll(p, p.twb + p.tr);
     if (agent.suspended) {
         const bool idle = agent.array_predicted <= now;
         if (!idle) wait = static_cast<Time>(p.tsusp + p.tr + (agent.reader_timer > now ? p.tadv : 0));
@@ -84,7 +93,7 @@ void Channel::start_sense(Environment& env, uint8_t die, Time now) {
         suspend(env, die, planes, now);
         prolong(env, die, now);
     } else if (agent.cached) {
-        wait = static_cast<Time>(p.twb + p.tcbsy);
+        wait = wait_to_poll(p, p.twb + p.tcbsy);
         command(env, die, BusOp::CACHE_READ_NEXT, planes, now);
     } else {
         command(env, die, BusOp::READ_LAST, planes, now);
@@ -199,7 +208,7 @@ void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now)
         case Reading::END:
             if (!agent.suspended) {
                 agent.reading = Reading::WAIT;
-                agent.reader_timer = now + static_cast<Time>(p.twb + p.tcbsy) + 1;
+                agent.reader_timer = now + wait_to_poll(p, p.twb + p.tcbsy) + 1;
                 command(env, die, BusOp::CACHE_READ_END, 0, now);
                 return request_status(env, die);
             }

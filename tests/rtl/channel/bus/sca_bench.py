@@ -86,7 +86,7 @@ class Bench:
         self.beats = StreamSource(dut, "beats", self.beats_busy)
         self.fetch = StreamSink(dut, "fetch", self.beats_busy)
         self.fill = StreamSink(dut, "fill", self.fill_busy)
-        await start(dut, **dict.fromkeys(inputs, 0))
+        await start(dut, **dict.fromkeys(inputs, 0), fill_room=int(self.fill_busy > 0))
         self.requests = [PausingSource(dut, f"requests__{die}") for die in DIES]
         for work in (self._watch(), self._buffers(), *(self._done(die) for die in DIES)):
             cocotb.start_soon(work)
@@ -322,6 +322,57 @@ async def pages_follow_each_other_beside_commands(dut):
     assert [burst.last - burst.first + 1 for burst in bursts] == [BEATS] * 24
 
 
+@cocotb.test(skip=GEOMETRY.dies == 1)
+async def pages_to_dies_follow_each_other(dut):
+    """To the clock, as pages of dies: their DATA_END passes beside their last beats."""
+    bench = Bench(dut)
+    await bench.start()
+    for _ in range(6):
+        for die in DIES[:2]:
+            bench.request(die, random.choice((BusOp.PROGRAM_MORE, BusOp.DATA_OUT)))
+    bench.request(0, BusOp.PROGRAM_MORE)
+    await bench.finish()
+    bursts = bench.bursts
+    assert len(bursts) == 13
+    assert {after.first - before.last - 1 for before, after in pairwise(bursts)} == {GAP}
+    assert [burst.last - burst.first + 1 for burst in bursts] == [BEATS] * 13
+
+
+@cocotb.test(skip=GEOMETRY.dies == 1)
+async def a_page_is_chosen_while_another_is_filled(dut):
+    """To the clock, beside a read buffer that takes a fill when the one before it has ended."""
+    bench = Bench(dut, latency=4)
+    await bench.start()
+
+    async def one_fill_at_a_time():
+        while True:
+            await RisingEdge(dut.clk)
+            bench.fill.busy = int(len(bench.filled) == len(bench.fill.items) * BEATS)
+
+    cocotb.start_soon(one_fill_at_a_time())
+    for _ in range(4):
+        for die in DIES[:2]:
+            bench.request(die, BusOp.DATA_OUT)
+    await bench.finish()
+    assert {after.first - before.last - 1 for before, after in pairwise(bench.bursts)} == {GAP}
+
+
+@cocotb.test(skip=GEOMETRY.dies == 1)
+async def no_command_waits_for_the_end_of_a_lone_page(dut):
+    """To the clock: a DATA_END behind which no page waits comes between two packets of commands."""
+    bench = Bench(dut)
+    await bench.start()
+    for late in random.sample(range(2 * TCA, 3 * TCA), 6):  # their packets end at any time
+        bench.request(0, random.choice((BusOp.PROGRAM_MORE, BusOp.DATA_OUT)))
+        await wait(dut, late)
+        for _ in range(2 * BEATS // (7 * TCA)):
+            bench.request(1, BusOp.READ_LAST)
+        await bench.finish()
+        burst = bench.bursts[-1]
+        clocks = [clock for clock, _die in bench.packets if burst.begun < clock < burst.last + 4 * TCA]
+        assert max(after - before for before, after in pairwise(clocks)) <= TCA + 8  # of a next operation
+
+
 @cocotb.test()
 async def loads_wait_for_their_address(dut):
     bench = Bench(dut)
@@ -345,7 +396,7 @@ async def waits_for_room_without_holding_the_buses(dut):
         bench.request(die, BusOp.PROGRAM_MORE)
     await wait(dut, GEOMETRY.dies * (BEATS + TADL + 12 * TCA))
     assert [len(bench.pending[die]) for die in DIES] == [1] + [0] * (GEOMETRY.dies - 1)
-    bench.fill.busy = 1
+    bench.fill.busy = dut.fill_room.value = 1
     await bench.finish()
 
 

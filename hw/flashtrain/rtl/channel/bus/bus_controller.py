@@ -565,6 +565,10 @@ class BusController(wiring.Component):
     nand : Out(NandBus)
     activity : Out(BusActivity)   BUS_WAIT also while a die with a request is blocked
 
+    With SCA:
+
+    fill_room : In(1)   a `fill` will be taken when the page before it has come, as in `ReadBuffer`
+
     With a command port:
 
     pause : In(1)      a register
@@ -601,6 +605,7 @@ class BusController(wiring.Component):
             "offline": In(dies),
             "nand": Out(nand_bus(config)),
             "activity": Out(BusActivity),
+            **({"fill_room": In(1)} if config.chips.sca else {}),
             **(port if config.command_port else {}),
             **({"settled": In(dies)} if config.chips.sdr else {}),
             **interface_port(config),
@@ -645,17 +650,12 @@ class BusController(wiring.Component):
         m.submodules.receiver = receiver = DataReceiver(_beats(self.config))
         connect(m, operation.receiver, receiver.port)
         forward(m, operation, self, (
-            "requests", "done", "status", "lookup", "fetch", "origin_of", "origin", "fill", "offline",
-            "activity",
+            "requests", "done", "status", "lookup", "fetch", "beats", "origin_of", "origin", "fill",
+            "fill_room", "offline", "activity",
         ))  # fmt: skip
         forward(m, operation, self.nand, (*CA_PINS, "ca_valid", "ca_i", "dqs_o", "re", "dq_o"))
         forward(m, receiver, self.nand, ("dqs_i", "dq_i"))
         forward(m, receiver, self, ("fill_valid", "fill_data"))
-        m.d.comb += [
-            operation.beats_valid.eq(self.beats.valid),
-            self.beats.ready.eq(operation.beats_ready),
-            operation.beat.eq(self.beats.payload),
-        ]
 
     def _serve_firmware(self, m: Module, operation: OperationControl, pins: PinDriver) -> None:
         """The pins are the command port's while the operation control is paused."""

@@ -14,15 +14,29 @@ from .bus_cycles import BeatCounter, ReceivePort
 from .packet_sender import Packet
 
 
+def end_beats(config: FmsConfig) -> int:
+    """Beats of a page that pass beside DATA_END, a quarter of the shortest page at most."""
+    return min(_packet_cycles(config), _least_beats(config) // 4)
+
+
+def _packet_cycles(config: FmsConfig) -> int:
+    return max(config.timing.cycles("tca"), PACKET_CYCLES)
+
+
+def _least_beats(config: FmsConfig) -> int:
+    return min(config.bus_page_bytes, config.loaded_page_bytes) // 2
+
+
 class DataPart(wiring.Component):
     """Grants the data bus to a request, and moves its page.
 
     The packet DATA_BEGIN selects a die, and its data follow `tsce` after it. DATA_END is sent so that it ends
-    with the last beat of a page from a die; then DATA_BEGIN of the next one follows at once. A page to a die
-    may pause, so DATA_END follows its last beat. No command begins that would delay either of these.
+    with the last beat; then DATA_BEGIN of the next page follows at once. A page to a die may pause, but not
+    in the beats beside DATA_END: they are there before it begins. While the next page waits, no command
+    begins that would delay either packet.
 
     Latency: 2 cycles from a request to its DATA_BEGIN. Throughput: two bytes per cycle within a page,
-    `NandTiming.burst_gap` between the pages of dies.
+    `NandTiming.burst_gap` between the pages of dies, in both directions.
 
     Members
     -------
@@ -32,8 +46,9 @@ class DataPart(wiring.Component):
     done : Out(dies)     pulse: the die's operation has ended
     moved : Out(dies)    pulse: a page has gone to the die, and its last command may follow
     packets : Out(stream(Packet)), hold, hold_status : Out(1)   see `PacketSender`
-    fetch, origin_of, origin, fill : members of `BusController`
+    fetch, origin_of, origin, fill, fill_room : members of `BusController`
     beats_valid, beats_ready : In(1), Out(1)   of `beats`
+    last_beats : In(1)   so many beats are there as pass beside DATA_END (`end_beats`), and one more
     receiver : Out(ReceivePort)
     re, dqs, parameter : Out(1), byte : Out(8)   see `PinControl`
     takes, gives : Out(1)   data go to a die, come from one
@@ -56,8 +71,10 @@ class DataPart(wiring.Component):
             "origin_of": Out(BufferPage(config)),
             "origin": In(PageTarget(config)),
             "fill": Out(stream.Signature(FillTarget(config))),
+            "fill_room": In(1),
             "beats_valid": In(1),
             "beats_ready": Out(1),
+            "last_beats": In(1),
             "receiver": Out(ReceivePort()),
             **dict.fromkeys(("re", "dqs", "parameter"), Out(1)),
             "byte": Out(8),
@@ -76,6 +93,7 @@ class DataPart(wiring.Component):
         # What the choice of a page tells its move, and the reverse.
         self._prepare, self._go, self._prepared = Signal(), Signal(), Signal()
         self._idle, self._armed, self._ending = Signal(), Signal(), Signal()
+        self._next_waits = Signal()  # another page waits for this one
         self._address(m)
         self._choose_pages(m)
         self._move_pages(m)
@@ -104,7 +122,10 @@ class DataPart(wiring.Component):
             m.d.comb += source[name].eq(self._die if name == "die" else request[name])
         for kind, item in zip(arbiter.kinds, self.requests, strict=True):
             m.d.comb += [kind.moves_page.eq(1), kind.gives_page.eq(item.payload.kind.gives_page)]
-        m.d.sync += arbiter.room.eq(self.fill.ready)
+        for moving, moved in zip(self._moving, self.moved, strict=True):
+            with m.If(moved):
+                m.d.sync += moving.eq(0)
+        m.d.sync += [arbiter.room.eq(self.fill_room), self._next_waits.eq(arbiter.valid.any())]
 
     def _choose_pages(self, m: Module) -> None:
         """The die of the next page, and the packets around its data."""
@@ -179,12 +200,12 @@ class DataPart(wiring.Component):
 
     def _move_pages(self, m: Module) -> None:
         """The beats of a page, and what the buffers need for it."""
-        config, timing = self.config, self.config.timing
+        config = self.config
         beats, loaded_beats = config.bus_page_bytes // 2, config.loaded_page_bytes // 2
         # Cycles of the last beats: during DATA_END, before it while no packet may begin, or no status.
-        packet, least = max(timing.cycles("tca"), PACKET_CYCLES), min(beats, loaded_beats)
-        last = held = min(packet, least // 4)
-        held_status = min(max(timing.cycles("tcas") + 4 - packet, 1), least // 4)
+        last = held = end_beats(config)
+        held_status = max(config.timing.cycles("tcas") + 4 - _packet_cycles(config), 1)
+        held_status = min(held_status, _least_beats(config) // 4)
         m.submodules.counter = counter = BeatCounter(max(beats, loaded_beats))
         die = Signal.like(self._die)
         die_offline = Signal()
@@ -222,9 +243,9 @@ class DataPart(wiring.Component):
                 with m.If(self._go & self._is_out):
                     stay(beats - held_status - held - last, "DATA_OUT")
                 with m.Elif(self._go):
-                    stay(loaded_beats - held_status - held, "DATA_IN")
+                    stay(loaded_beats - held_status - held - last, "DATA_IN")
                     with m.If(~self._needs_address):
-                        stay(beats - held_status - held, "DATA_IN")
+                        stay(beats - held_status - held - last, "DATA_IN")
                     if config.read_levels:
                         with m.If(request.op == BusOp.SET_READ_LEVEL):
                             stay(FEATURE_PARAMETERS, "PARAMETER")
@@ -245,15 +266,20 @@ class DataPart(wiring.Component):
                     stay(held_status, "DATA_IN_NO_STATUS")
             with m.State("DATA_IN_NO_STATUS"):
                 self._take_beat(m, counter)
-                m.d.comb += self.hold_status.eq(1)
+                m.d.comb += self.hold_status.eq(self._next_waits)
                 with m.If(self.beats_valid & counter.port.ended):
-                    stay(held, "LAST_IN")
+                    stay(held, "HELD_IN")
+            with m.State("HELD_IN"):
+                m.d.comb += [self.hold.eq(self._next_waits), self.hold_status.eq(self._next_waits)]
+                with m.If(~counter.port.ended | self.last_beats):
+                    self._take_beat(m, counter)
+                    with m.If(counter.port.ended):
+                        m.d.comb += self._ending.eq(1)
+                        stay(last, "LAST_IN")
             with m.State("LAST_IN"):
                 self._take_beat(m, counter)
-                m.d.comb += [self.hold.eq(1), self.hold_status.eq(1)]
-                with m.If(self.beats_valid & counter.port.ended):
-                    m.d.comb += [self._ending.eq(1), self.moved.eq(self._own(die))]
-                    m.d.sync += self._moving.eq(self._moving & ~self._own(die))
+                with m.If(counter.port.ended):
+                    m.d.comb += self.moved.eq(self._own(die))
                     m.next = "IDLE"
 
             with m.State("DATA_OUT"):
@@ -262,12 +288,12 @@ class DataPart(wiring.Component):
                     stay(held_status, "DATA_OUT_NO_STATUS")
             with m.State("DATA_OUT_NO_STATUS"):
                 self._ask_beat(m, counter)
-                m.d.comb += self.hold_status.eq(1)
+                m.d.comb += self.hold_status.eq(self._next_waits)
                 with m.If(counter.port.ended):
                     stay(held, "HELD_OUT")
             with m.State("HELD_OUT"):
                 self._ask_beat(m, counter)
-                m.d.comb += [self.hold.eq(1), self.hold_status.eq(1)]
+                m.d.comb += [self.hold.eq(self._next_waits), self.hold_status.eq(self._next_waits)]
                 with m.If(counter.port.ended):
                     m.d.comb += self._ending.eq(1)
                     stay(last, "LAST_OUT")

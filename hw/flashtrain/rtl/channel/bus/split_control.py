@@ -7,13 +7,14 @@ from amaranth.lib.wiring import In, Out, connect
 from flashtrain.rtl.channel.block_table import BlockLookup
 from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageTarget
 from flashtrain.rtl.lib.forward import forward
+from flashtrain.rtl.lib.streams import Queue
 from flashtrain.rtl.nand_bus import ScaBus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
 from .bus_cycles import TAKES_NAMED_PAGE, TAKES_PAGE, BusActivity, ReceivePort
 from .command_part import CommandPart
-from .data_part import DataPart
+from .data_part import DataPart, end_beats
 from .packet_sender import CA_PINS, PacketSender
 
 _DATA_PINS = ("dqs_o", "re", "dq_o")
@@ -36,9 +37,8 @@ class SplitControl(wiring.Component):
 
     Members
     -------
-    requests, done, status, lookup, fetch, origin_of, origin, fill, offline, activity : of `BusController`
-    beats_valid, beats_ready : In(1), Out(1)   of `beats`
-    beat : In(16)
+    requests, done, status, lookup, fetch, beats, origin_of, origin, fill, fill_room, offline, activity : of
+        `BusController`
     receiver : Out(ReceivePort)
     nand : Out(ScaBus), without the inputs of the data receiver
     """
@@ -55,10 +55,9 @@ class SplitControl(wiring.Component):
             "origin_of": Out(BufferPage(config)),
             "origin": In(PageTarget(config)),
             "fill": Out(stream.Signature(FillTarget(config))),
+            "fill_room": In(1),
             "offline": In(dies),
-            "beats_valid": In(1),
-            "beats_ready": Out(1),
-            "beat": In(16),
+            "beats": In(stream.Signature(16)),
             "receiver": Out(ReceivePort()),
             **{name: ScaBus(dies).members[name] for name in (*CA_PINS, "ca_valid", "ca_i", *_DATA_PINS)},
             "activity": Out(BusActivity),
@@ -75,8 +74,16 @@ class SplitControl(wiring.Component):
         forward(m, sender, self, (*CA_PINS, "ca_valid", "ca_i", "status"))
         forward(m, command, self, ("lookup", "offline"))
         forward(m, data, self, (
-            "offline", "fetch", "origin_of", "origin", "fill", "beats_valid", "beats_ready",
+            "offline", "fetch", "origin_of", "origin", "fill", "fill_room",
         ))  # fmt: skip
+        last = end_beats(config)
+        m.submodules.ahead = ahead = Queue(16, last + 2)
+        connect(m, wiring.flipped(self.beats), ahead.input)
+        m.d.comb += [
+            data.beats_valid.eq(ahead.output.valid),
+            data.last_beats.eq(ahead.level > last),
+            ahead.output.ready.eq(data.beats_ready),
+        ]
         connect(m, data.receiver, wiring.flipped(self.receiver))
         m.d.comb += [
             sender.hold.eq(data.hold),
@@ -113,11 +120,9 @@ class SplitControl(wiring.Component):
             with m.Elif(data.moved[number]):
                 m.d.sync += [handed[number].eq(0), confirms[number].eq(1)]
 
-        m.d.sync += [
-            self.dqs_o.eq(data.dqs),
-            self.re.eq(data.re),
-            self.dq_o.eq(Mux(data.parameter, data.byte.replicate(2), self.beat)),
-        ]
+        m.d.sync += [self.dqs_o.eq(data.dqs), self.re.eq(data.re)]
+        with m.If(data.dqs):
+            m.d.sync += self.dq_o.eq(Mux(data.parameter, data.byte.replicate(2), ahead.output.payload))
         with m.If(data.takes):
             m.d.comb += self.activity.eq(BusActivity.DATA_IN)
         with m.Elif(data.gives):

@@ -47,11 +47,14 @@ _WAITS = {
     ReadWait.SUSPENDED: ("tsusp", "tr"),
     ReadWait.SUSPENDED_NEXT: ("tadv", "tsusp", "tr"),
     ReadWait.ADVANCE: ("tadv",),
-    ReadWait.CHANGE_COLUMN: ("tccs",),
 }
 
 _MAKER_WAITS = {ReadWait.SUSPEND: ("twb", "tsusp"), ReadWait.RESUME: ("twb", "tres", "tadv")}
 
+
+_AHEAD = (ReadWait.SENSE, ReadWait.CACHE)
+"""A poll follows that may be sent ahead (`FmsConfig.status_lead`). The waits of a suspended read have no tWB
+to spare."""
 
 _POLLED = (ReadWait.SENSE, ReadWait.CACHE, ReadWait.SUSPEND)
 """A poll follows, for which R/B# is looked at."""
@@ -62,6 +65,8 @@ def _wait_cycles(config: FmsConfig) -> dict[ReadWait, int]:
     timing, chips = config.timing, config.chips
     waits = _WAITS | (_MAKER_WAITS if chips.has_maker_suspend else {})
     cycles = {wait: max(sum(map(timing.cycles, names)), 1) for wait, names in waits.items()}
+    cycles |= {wait: max(cycles[wait] - config.status_lead, 1) for wait in _AHEAD}
+    cycles[ReadWait.CHANGE_COLUMN] = config.column_change_cycles
     if chips.ready_busy:
         cycles |= {wait: max(cycles[wait], shown_cycles(config)) for wait in _POLLED if wait in cycles}
     return cycles | {ReadWait.AGAIN: ns(500).cycles_at(timing.clock_mhz)}

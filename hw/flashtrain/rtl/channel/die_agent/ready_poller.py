@@ -85,7 +85,6 @@ def _plans(config: FmsConfig) -> dict[Work, _Plan]:
 
 _PAUSES = {
     Pause.NEXT_PLANE: ("twb", "tdbsy"),
-    Pause.CHANGE_COLUMN: ("tccs",),
     Pause.CONFIRM: ("twb",),
     Pause.ADDRESS: ("tadl",),
 }
@@ -205,6 +204,7 @@ class ReadyPoller(wiring.Component):
             work: plan.interval.cycles_at(config.timing.clock_mhz) for work, plan in self._plans.items()
         }
         self._pauses = {pause: sum(map(cycles, names)) for pause, names in _PAUSES.items()}
+        self._pauses[Pause.CHANGE_COLUMN] = config.column_change_cycles
         self._compute = compute_cycles(config)
         self._shown = 0  # cycles for which the line may still be high after a command
         self._line: ReadyLine | None = None

@@ -306,6 +306,7 @@ class ReadBuffer(wiring.Component):
     Members
     -------
     fill : In(stream(FillTarget))      a page that the bus will bring; accepted when a page buffer is free
+    fill_room : Out(1)                 a page buffer is free for the fill behind the present one
     fill_valid : In(1), fill_data : In(16)   bus_page_bytes / 2 beats per page, the low bytes first
     hits : In(stream(HitPage))         a page to copy; accepted with a free page buffer and `copy`
     copy : Out(stream(BufferPage))     its request to the write buffer
@@ -323,6 +324,7 @@ class ReadBuffer(wiring.Component):
         word_bits = 8 * config.data_bytes
         super().__init__({
             "fill": In(stream.Signature(FillTarget(config))),
+            "fill_room": Out(1),
             "fill_valid": In(1),
             "fill_data": In(BEAT_BITS),
             "hits": In(stream.Signature(HitPage(config))),
@@ -390,6 +392,7 @@ class ReadBuffer(wiring.Component):
         m.d.sync += [
             for_copy.eq(available & copy_waits),
             for_fill.eq(available & ~copy_waits & may_fill & (~slots.filling | slots.filled)),
+            self.fill_room.eq(available & ~copy_waits & may_fill),
         ]
         with m.If(slots.fills):
             m.d.sync += [
