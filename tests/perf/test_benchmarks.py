@@ -366,7 +366,7 @@ def test_the_rows_of_the_table():
     presets = dict.fromkeys(row.configuration for row in TABLE)
     assert list(presets) == [
         "behemoth", "behemoth_wide", "ocowfc", "sdr_slc", "behemoth_codec", "small", "optimstore",
-        "tiny", "all",
+        "g9_slc", "g9_drive", "tiny", "all",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "behemoth_codec"] == [
         "append_codec", "append_codec_relu", "append_codec_random", "read_codec",
@@ -390,13 +390,14 @@ def test_the_rows_of_the_table():
     ]  # fmt: skip
     assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(ALL_BENCHMARKS)
     on_rtl = {row.configuration for row in QUICK_TABLE if row.benchmark not in SYSTEM_BENCHMARKS}
-    assert not on_rtl & {"behemoth", "behemoth_wide", "optimstore"}
+    assert not on_rtl & {"behemoth", "behemoth_wide", "optimstore", "g9_slc", "g9_drive"}
 
 
 def test_rows_that_are_asked_for():
     assert rows_for([], None, quick=False) == list(TABLE)
     assert rows_for(["append_erased"], None, quick=False) == [
-        Row("append_erased", preset) for preset in ("behemoth", "behemoth_wide", "small", "optimstore")
+        Row("append_erased", preset)
+        for preset in ("behemoth", "behemoth_wide", "small", "optimstore", "g9_slc", "g9_drive")
     ]
     assert rows_for(["mixed_1_1"], "tiny", quick=False) == [Row("mixed_1_1", "tiny")]
     assert {row.configuration for row in rows_for([], "ocowfc", quick=True)} == {"ocowfc"}

@@ -153,7 +153,7 @@ def test_packets_are_the_bound_of_short_pages():
     assert read_bound(slow).cycles == 9 * 60 + (2 * 60 + 48 + 60) / 2
 
 
-@pytest.mark.parametrize(("dies", "share"), [(2, 0.95), (4, 0.975)])
+@pytest.mark.parametrize(("dies", "share"), [(2, 0.965), (4, 0.975)])
 def test_the_model_fills_the_bus_with_sca(dies, share):
     """Share of the raw bus. Two dies hide tCBSY at the end of a page set behind a single page."""
     config = with_sca(with_dies(dies, 4))
@@ -161,6 +161,14 @@ def test_the_model_fills_the_bus_with_sca(dies, share):
         value = read_sequential(device, NoRecorder(), quick=True).value * 1e9
     assert 0.98 * read_bound(config).bytes_per_second < value < read_bound(config).bytes_per_second
     assert value > share * config.channel_bytes_per_second
+
+
+def test_the_preset_of_64_channels_fills_its_buses():
+    """On the model, quick."""
+    config = preset("g9_slc")
+    with open_device(config, ModelLink, memory_bytes=1 << 30) as device:
+        measured = read_sequential(device, NoRecorder(), quick=True)
+    assert measured.met and 0.98 < measured.value * 1e9 / config.channel_bytes_per_second < 0.99
 
 
 @pytest.mark.long

@@ -57,7 +57,19 @@ GEOMETRIES = {
         page_set_bytes=65_536, identified_page_bytes=16_400, raw_page_bytes=18_592,
         capacity_bytes=811_748_818_944,
     ),
+    "g9_slc": dict(
+        channels=64, dies=4, planes=4, blocks=504, pages=768, page_bytes=16384, spare_bytes=2208,
+        channel_bits=6, die_bits=2, plane_bits=2, page_bits=10, block_bits=9,
+        zones=504, zone_bits=9, zone_size_bits=20, zone_size=1_048_576, zone_capacity=786_432,
+        superpage=1024, page_set_bytes=65_536, identified_page_bytes=16_400, raw_page_bytes=18_592,
+        capacity_bytes=6_493_990_551_552,
+    ),
 }  # fmt: skip
+
+GEOMETRIES["g9_drive"] = GEOMETRIES["g9_slc"] | dict(
+    channels=16, channel_bits=4, zone_size_bits=18, zone_size=262_144, zone_capacity=196_608, superpage=256,
+    capacity_bytes=1_623_497_637_888,
+)  # fmt: skip
 
 for _geometry in GEOMETRIES.values():
     _geometry |= dict(spare_blocks=0, spares=range(_geometry["blocks"], _geometry["blocks"]))
@@ -98,7 +110,16 @@ CONFIGS = {
         update_interval=2, update_divider=2, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
         randomizer=False, codec=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
     ),
+    "g9_slc": dict(
+        name="g9_slc", write_sets=8, read_pages=8, read_queue=32, commands=256, max_blocks=4096,
+        max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=128,
+        page_shift=14, buffer_block_bits=22, tag_bits=8, count_bits=13, lba_bits=29,
+        update_interval=2, update_divider=6, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
+        randomizer=False, codec=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
+    ),
 }  # fmt: skip
+
+CONFIGS["g9_drive"] = CONFIGS["g9_slc"] | dict(name="g9_drive", data_bytes=32, page_beats=512, lba_bits=27)
 
 for _config in CONFIGS.values():
     _config |= dict(
@@ -106,9 +127,21 @@ for _config in CONFIGS.values():
         port_delay=4,
         pad_ns=0,
         engine_modes={},
+        column_change_cycles=180,
+        status_lead=0,
         port_modes=[  # at 600 MHz: WE_n low and high, RE_n low and high, between kinds
             (30, 30, 30, 30, 300), (15, 12, 24, 9, 300), (11, 10, 21, 9, 300), (9, 9, 18, 6, 300),
             (8, 7, 18, 6, 300), (6, 6, 16, 5, 300),
+        ],
+    )  # fmt: skip
+
+for _name in ("g9_slc", "g9_drive"):  # three times the clock, and SCA
+    CONFIGS[_name] |= dict(
+        column_change_cycles=540 - 108,
+        status_lead=54 + 144,
+        port_modes=[
+            (90, 90, 90, 90, 900), (45, 36, 60, 30, 900), (31, 32, 51, 27, 900), (27, 27, 42, 18, 900),
+            (22, 23, 42, 18, 900), (18, 18, 35, 13, 900),
         ],
     )  # fmt: skip
 
@@ -139,6 +172,8 @@ GIGABYTES_PER_SECOND = {
     "behemoth": (76.8, 41.94304),
     "behemoth_wide": (76.8, 83.88608),
     "optimstore": (9.6, 20.97152),
+    "g9_slc": (230.4, 64 * 4 * 65_536 / 300e-6 / 1e9),
+    "g9_drive": (57.6, 16 * 4 * 65_536 / 300e-6 / 1e9),
 }
 
 ARRAY_CYCLES = {
@@ -148,6 +183,8 @@ ARRAY_CYCLES = {
     "behemoth": (1_800, 60_000, 3_000_000),
     "behemoth_wide": (1_800, 60_000, 3_000_000),
     "optimstore": (18_000, 60_000, 3_000_000),
+    "g9_slc": (45_000, 540_000, 27_000_000),
+    "g9_drive": (45_000, 540_000, 27_000_000),
 }
 
 
@@ -183,8 +220,8 @@ def test_unknown_preset():
     with pytest.raises(ConfigError) as caught:
         preset("medium")
     known = (
-        "tiny, small, behemoth, behemoth_wide, optimstore, tiny_ecc, small_ecc, behemoth_ecc, tiny_codec,"
-        " small_codec, behemoth_codec"
+        "tiny, small, behemoth, behemoth_wide, optimstore, g9_slc, g9_drive, tiny_ecc, small_ecc,"
+        " behemoth_ecc, tiny_codec, small_codec, behemoth_codec"
     )
     assert str(caught.value) == f"no preset 'medium'; expected one of {known}"
 

@@ -16,10 +16,25 @@ OPTIMSTORE = preset("optimstore")
 
 @pytest.mark.parametrize(
     ("name", "part"),
-    [("behemoth", "behemoth_slc"), ("behemoth_ecc", "behemoth_slc"), ("optimstore", "optimstore_pslc")],
+    [
+        ("behemoth", "behemoth_slc"),
+        ("behemoth_ecc", "behemoth_slc"),
+        ("optimstore", "optimstore_pslc"),
+        ("g9_slc", "g9_slc"),
+        ("g9_drive", "g9_slc"),
+    ],
 )
 def test_the_part_of_a_preset(name, part):
     assert part_of(preset(name)) is PARTS[part]
+
+
+def test_the_update_units_of_g9_slc_hide_behind_its_arrays():
+    """A tile of SGD, the longest, with a unit of 300 MHz."""
+    config = preset("g9_slc")
+    cycles = config.geometry.page_set_bytes // 4 * config.update_interval * config.update_divider
+    assert config.timing.clock_mhz / config.update_divider == 300
+    assert cycles / config.timing.clock_mhz == pytest.approx(109.2, abs=0.05)
+    assert cycles < config.timing.cycles("tprog")
 
 
 def test_another_time_is_another_part():
@@ -28,19 +43,21 @@ def test_another_time_is_another_part():
     assert part_of(preset("small")) is None and not list(sourced_values(preset("small")))
 
 
-def test_every_value_of_optimstore_has_a_source():
+@pytest.mark.parametrize("name", PRESET_SOURCES)
+def test_every_value_of_a_preset_has_a_source(name):
     """Of its geometry all, and of its sizes those that differ from the defaults."""
-    keys = {value.key for value in sourced_values(OPTIMSTORE)}
-    fields = OPTIMSTORE.geometry.__dataclass_fields__.values()
+    config = preset(name)
+    values = list(sourced_values(config))
+    keys = {value.key.partition(".sca")[0] for value in values}
+    fields = config.geometry.__dataclass_fields__.values()
     assert {f"geometry.{f.name}" for f in fields} - keys == {"geometry.spare_blocks"}
     own = {
         field.name
-        for field in OPTIMSTORE.__dataclass_fields__.values()
-        if field.name not in ("name", "geometry", "timing")
-        and getattr(OPTIMSTORE, field.name) != field.default
+        for field in config.__dataclass_fields__.values()
+        if field.name not in ("name", "geometry", "timing") and getattr(config, field.name) != field.default
     }
     assert own <= keys
-    assert all(value.source for value in sourced_values(OPTIMSTORE))
+    assert all(value.source for value in values)
 
 
 def test_sources_are_of_presets():

@@ -194,27 +194,27 @@ def test_the_file_of_the_page(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "points"), [("dies_on_rtl", 3 * 4), ("sca_on_model", 2 * 2 * 3), ("ready_busy", 2 * 2 * 2)]
+    ("name", "points"), [("dies_on_rtl", 3 * 4), ("sca_on_model", 3 * 2 * 3), ("ready_busy", 2 * 2 * 2)]
 )
 def test_the_other_examples_can_be_run(name, points):
     assert len(sweep.load_sweep(EXAMPLE.with_name(f"{name}.toml"), WORKLOADS, tuple(LINKS))) == points
 
 
 def test_commands_beside_the_data_read_faster(tmp_path):
-    """Of the example, which docs/channels.md has, the reads of `small`."""
-    text = EXAMPLE.with_name("sca_on_model.toml").read_text(encoding="utf-8")
-    text = re.sub("^configs = .*$", "", text, flags=re.MULTILINE)
+    """Of the example, which docs/channels.md has, the reads of two presets."""
+    text = EXAMPLE.with_name("sca_on_model.toml").read_text(encoding="utf-8").replace('"g9_slc", ', "")
     text = re.sub("^workloads = .*$", 'workloads = ["read_sequential"]', text, flags=re.MULTILINE)
     file, output = tmp_path / "a.toml", tmp_path / "a.csv"
     file.write_text(text, encoding="utf-8")
     assert main(["sweep", str(file), "--output", str(output), "--jobs", "1"]) == 0
     page = (EXAMPLE.parents[1] / "docs" / "channels.md").read_text(encoding="utf-8")
-    raw = preset("small").channel_bytes_per_second / 1e9
-    measured = [(float(row["result.value"]), float(row["result.bound"])) for row in rows(output)]
-    values = [
-        f"| {value:.3f}, {value / raw:.1%}; {bound:.3f} |".replace("%", " %") for value, bound in measured
-    ]
-    assert len(values) == 2 and all(value in page for value in values)
+    measured = rows(output)
+    assert len(measured) == 2 * 2
+    for row in measured:
+        raw = preset(row["base"]).channel_bytes_per_second / 1e9
+        value, bound = float(row["result.value"]), float(row["result.bound"])
+        assert f"| {value:.3f}, {value / raw:.1%}; {bound:.3f} |".replace("%", " %") in page
+        assert value > 0.95 * raw or row["config.chips.sca"] == "false"
 
 
 def test_the_configuration_is_whole_in_a_row(tmp_path):

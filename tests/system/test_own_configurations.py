@@ -34,6 +34,12 @@ FILES = {
         tadv = 20_000
         tprog = 30_000
     """,
+    # Commands beside the data, and a line R/B# of each die. The front end is that of `tiny`.
+    "sca_wired": """
+        base = "tiny"
+        chips.sca = true
+        chips.ready_busy = true
+    """,
     # A part with pages of 16 KiB, with fewer planes, blocks and pages, and shorter times.
     "tlc": """
         base = "tiny"
@@ -70,7 +76,7 @@ def config(request, tmp_path):
     return load_config(file)
 
 
-@pytest.mark.usual("one_plane-functional", "tlc-functional")
+@pytest.mark.usual("one_plane-functional", "tlc-functional", "sca_wired-rtl")
 @pytest.mark.early
 @pytest.mark.parametrize("link", LINKS)
 def test_a_configuration_from_a_file(config, link, seed):

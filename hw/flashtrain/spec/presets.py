@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from .chips import Chips
 from .config import FmsConfig
 from .errors import ConfigError
 from .geometry import Geometry
-from .parts import OPTIMSTORE_DIE
+from .parts import G9_SLC, OPTIMSTORE_DIE
 from .timing import NandTiming, ns
 
 TINY = FmsConfig(
@@ -117,6 +118,26 @@ OPTIMSTORE = FmsConfig(
 
 Its counts of channels and dies are assumptions; so are the values of its part (`spec.parts`)."""
 
+G9 = FmsConfig(
+    name="g9_slc",
+    geometry=Geometry(channels=64, dies=4, **G9_SLC.geometry()),
+    timing=G9_SLC.timing,
+    write_sets=8,
+    read_pages=8,
+    read_queue=32,
+    commands=256,
+    max_blocks=4096,
+    update_interval=2,
+    update_divider=6,
+    chips=Chips(sca=True),
+)
+"""Dies of 2026 at 3,600 MT/s with SCA: 64 channels x 4 dies, 6.5 TB; 640 KiB of buffer a channel.
+
+Its values are those of its part (`spec.parts`), or assumptions."""
+
+G9_DRIVE = replace(G9, name="g9_drive", geometry=replace(G9.geometry, channels=16))
+"""The same dies on 16 channels, as drives have: 1.6 TB."""
+
 PRESETS = {
     config.name: config
     for config in (
@@ -125,6 +146,8 @@ PRESETS = {
         BEHEMOTH,
         BEHEMOTH_WIDE,
         OPTIMSTORE,
+        G9,
+        G9_DRIVE,
         TINY_ECC,
         SMALL_ECC,
         BEHEMOTH_ECC,

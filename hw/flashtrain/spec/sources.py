@@ -11,6 +11,18 @@ from .config import FmsConfig
 from .parts import PARTS, NandPart
 from .timing import SCA_TIMES, Duration
 
+_G9 = {
+    "geometry.dies": "assumption: 4; appends beside three times as many reads then take three quarters of a"
+    " bus",
+    "write_sets": "assumption: 2 page sets for each die, as in behemoth",
+    "read_pages": "assumption: as in behemoth",
+    "read_queue": "assumption: as in behemoth",
+    "commands": "assumption: 256, more than large reads need",
+    "max_blocks": "assumption: 64 MiB in one command, as in behemoth",
+    "update_divider": "assumption: 300 MHz, as in optimstore",
+    "update_interval": "assumption: as in optimstore; a tile takes less than tprog with every optimizer",
+}
+
 PRESET_SOURCES: Mapping[str, Mapping[str, str]] = {
     "optimstore": {
         "geometry.channels": "assumption: 8, as many SSD controllers have",
@@ -24,7 +36,9 @@ PRESET_SOURCES: Mapping[str, Mapping[str, str]] = {
         "update_interval": "assumption: a tile takes less than tprog with Adam (36.4 µs), momentum (54.6 µs)"
         " and Adam's state in 16 bits (72.8 µs), and with SGD (109.2 µs) less than four tiles of gradients"
         " take on their channel (218.5 µs); with 3 state in 16 bits takes longer",
-    }
+    },
+    "g9_slc": {"geometry.channels": "Behemoth (FAST'21): 64, as in behemoth", **_G9},
+    "g9_drive": {"geometry.channels": "assumption: 16, as controllers of drives have", **_G9},
 }
 """Of what a preset adds to its die: by name and key."""
 

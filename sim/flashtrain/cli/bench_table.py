@@ -79,8 +79,13 @@ OPTIMSTORE = tuple(
         "update_energy_ratio",
     )
 )  # fmt: skip
+G9 = tuple(
+    Row(name, configuration)
+    for configuration in ("g9_slc", "g9_drive")
+    for name in ("append_erased", "read_sequential", "mixed_1_1", "mixed_1_3")
+)
 TINY_SCALE = (Row("wear_spread", "tiny"), Row("wave_speed", "tiny"))
-TABLE = (*FULL_SCALE, *CODED, *SMALL_SCALE, *OPTIMSTORE, *TINY_SCALE, Row(NAME, ALL))
+TABLE = (*FULL_SCALE, *CODED, *SMALL_SCALE, *OPTIMSTORE, *G9, *TINY_SCALE, Row(NAME, ALL))
 
 _SMALLER = {
     "behemoth_codec": "small_codec",
@@ -88,6 +93,8 @@ _SMALLER = {
     "behemoth_wide": "tiny",
     "small": "tiny",
     "optimstore": "tiny",
+    "g9_slc": "small",
+    "g9_drive": "small",
 }
 
 
