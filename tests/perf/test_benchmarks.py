@@ -307,15 +307,23 @@ def test_wear_spread():
 ALONE = ("wave_speed", "update_adam_w16_s8")
 """Rows for which alone a device would be built."""
 
+OWN = (
+    "append_erased", "append_sustained", "read_sequential", "mixed_1_1", "mixed_1_3", "read_latency_p99",
+    "append_latency", "command_interval", "command_time_write", "command_time_read", "simulation_speed",
+    "update_adam", "update_muon", "update_speedup_host", "update_speedup_controller", "update_energy_ratio",
+    "wear_spread",
+)  # fmt: skip
+"""Benchmarks that the tests above run on `tiny`, with more that they expect."""
+
 
 @pytest.mark.early
 def test_the_quick_table(tmp_path, request):
-    """In short runs without the rows for which alone a device would be built."""
+    """In short runs without rows that have a test of their own, or for which alone a device is built."""
     file, long = tmp_path / "results.json", request.config.getoption("--long")
     rows = [
         row
         for row in QUICK_TABLE
-        if long or (row.configuration in ("small", "tiny") and row.benchmark not in ALONE)
+        if long or (row.configuration in ("small", "tiny") and row.benchmark not in ALONE + OWN)
     ]
     names = dict.fromkeys(row.benchmark for row in rows)
     code = main(["bench", "--quick", *names, "--output", str(file)])
