@@ -26,7 +26,7 @@ CLOCKS = Clocks(600, 1000 / PERIOD_NS)
 ANY_RATIO = 700, 6_000
 
 
-@pytest.mark.usual("icarus")
+@pytest.mark.long
 def test_random_commands(simulator, seed):
     """Data and statuses are those of the functional model, as they are with one clock."""
     config, commands = (QUICK, 12) if simulator is Simulator.ICARUS else (TINY, 400)
