@@ -1,4 +1,4 @@
-"""Configurations from files through every Link: appends and reads, and training with steps on the dies."""
+"""Configurations from files through every Link: appends, reads, losses of power, and training on the dies."""
 
 import numpy as np
 import pytest
@@ -64,6 +64,25 @@ FILES = {
         tsusp = 200
         tres = 200
     """,
+    # Two LUNs behind each of two chip enables, with a line R/B# for both.
+    "luns": """
+        base = "tiny"
+        [geometry]
+        channels = 1
+        dies = 4
+        planes = 2
+        blocks = 20
+        pages = 6
+        [chips]
+        luns = 2
+        suspended_read = false
+        update = false
+        ready_busy = true
+        [timing]
+        tr = 20_000
+        tprog = 30_000
+        tbers = 10_000
+    """,
 }
 
 LINKS = {"functional": FunctionalLink, "rtl": RtlLink}
@@ -93,8 +112,33 @@ def test_a_configuration_from_a_file(config, link, seed):
             assert all(np.array_equal(stream.read(s), a) for s, a in zip(stored, arrays, strict=True))
             stream.reset()
 
+    if not config.chips.update:
+        return
     with open_device(config, LINKS[link], memory_bytes=MEMORY_BYTES, node=UPDATE_NODE) as device:
         run, data = Workload(seed, iterations=3), digits()
         how = (run.network, data, run.optimizer, run.batch, run.iterations, run.seed)
         log = train_through_flash(*how, DeviceStorage.on(device)).log
         assert not first_difference(log, train_reference(*how))
+
+
+@pytest.mark.usual("one_plane-functional")
+@pytest.mark.parametrize("link", LINKS)
+def test_a_configuration_without_power(config, link, seed):
+    """Appended data survive losses of power at any time of a further append."""
+    random = np.random.default_rng(seed)
+    with LINKS[link](config, MEMORY_BYTES) as opened, open_device(link=opened) as device:
+        stream, kept, zones = device.stream("trained"), [], set()
+        for turn in range(12):
+            if sum(zone.room for zone in stream.report()) < 8:
+                stream.reset()
+                kept = []
+            array = random.integers(0, 256, 5 * config.geometry.page_bytes, np.uint8)
+            kept.append((stream.append(array), array))
+            stream.append_async(random.integers(0, 256, 3 * config.geometry.page_bytes, np.uint8))
+            opened.run(int(random.integers(1, 2 * config.timing.cycles("tprog"))))
+            opened.power_cycle()
+            device.recover()
+            for stored, expected in kept:
+                assert np.array_equal(stream.read(stored), expected), turn
+            zones |= {extent.lba // config.geometry.zone_size for extent in kept[-1][0].extents}
+    assert len(zones) > 1

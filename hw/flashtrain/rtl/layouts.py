@@ -504,12 +504,12 @@ class BusRequest(data.StructLayout):
 
 
 class PortCycle(data.StructLayout):
-    """A cycle of the command port, from the registers to a channel."""
+    """A cycle of the command port, from the registers to a channel. `die` is the number of a chip enable."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             "kind": CYCLE_KIND_BITS,  # CycleKind
-            "die": config.geometry.die_bits,
+            "die": bits_for(config.chip_enables),
             "mode": bits_for(len(SDR_MODES)),
             "byte": 8,
         })  # fmt: skip

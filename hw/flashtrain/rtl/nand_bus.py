@@ -29,7 +29,7 @@ class NandBus(wiring.Signature):
 
     Members
     -------
-    ce_n : Out(dies)   chip enable of each die; at most one is low
+    ce_n : Out(dies)   chip enable of each die, or of the LUNs that share one; at most one is low
     cle, ale : Out(1)  the byte on dq is a command, an address; held for a whole cycle of tWC
     we : Out(1)        rising edge of WE_n: the die latches the command or address byte dq_o[0:8] in this
       cycle
@@ -38,7 +38,7 @@ class NandBus(wiring.Signature):
     dq_o : Out(16)     to the dies
     dqs_i : In(1)      the selected die's DQS toggles: dq_i carries two bytes, a fixed few cycles after `re`
     dq_i : In(16)      from the selected die; a status byte is in the low half
-    rb_n : In(dies)    ready/busy_n of each die
+    rb_n : In(dies)    ready/busy_n, as many as chip enables; or `ready` of them
 
     With `asynchronous`, for a command port or SDR as data interface:
 
@@ -48,14 +48,14 @@ class NandBus(wiring.Signature):
     dq_oe : Out(1)     the controller drives DQ
     """
 
-    def __init__(self, dies: int, *, asynchronous: bool = False):
+    def __init__(self, dies: int, *, ready: int = 0, asynchronous: bool = False):
         self.dies = dies
         super().__init__({
             "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
             "cle": Out(1),
             "ale": Out(1),
             "we": Out(1),
-            **_data_pins(dies),
+            **_data_pins(ready or dies),
             **(asynchronous_pins() if asynchronous else {}),
         })  # fmt: skip
 
@@ -99,8 +99,8 @@ def has_asynchronous_pins(config: FmsConfig) -> bool:
 
 
 def nand_bus(config: FmsConfig, dies: int = 0) -> NandBus | ScaBus:
-    """The pins of a channel of this configuration, or of so many of its dies."""
-    dies = dies or config.geometry.dies
+    """The pins of a channel of this configuration, or of so many of its chip enables."""
+    dies = dies or config.chip_enables
     if config.chips.sca:
         return ScaBus(dies)
     return NandBus(dies, asynchronous=has_asynchronous_pins(config))

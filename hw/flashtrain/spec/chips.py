@@ -17,6 +17,27 @@ R/B# of a chip is RDY of its status: low from tWB behind a command, at the lates
 next one. The pin is an open drain, so chips may share a line, which is low while one of them is busy. Where
 no line is wired an engine polls the status at intervals.
 
+Several LUNs
+------------
+
+With `luns` so many dies are behind a chip enable. ONFI 5.1 calls a die a *logical unit* (LUN); the bits
+above the block in a row address select it (`FmsConfig.row_address`). Die numbers of a channel count the
+LUNs of a chip enable first.
+
+- A LUN follows commands with a row address of its own, and then commands without one, until another LUN
+  gets a row address. FFh, EFh, 90h and ECh are for all of them.
+- 70h would be answered by all LUNs, so each status is 78h with a row. It reports FAIL of one plane, so a poll
+  at the end of a program or an erase asks plane after plane. A plane without a part in that work must show
+  no failure.
+- Commands without an address follow 78h and a row: 31h, 3Fh, 00h without `change_plane`, and a maker's
+  pair.
+- From the choice of a page to its data the bus serves no other LUN of that chip enable.
+- The first LUN sends FFh and EFh for all of them.
+- R/B# is one pin for all LUNs of a chip enable, as with `shared_ready_busy`.
+
+A program begins with 80h, which clears the page register of the addressed LUN alone (ONFI: enhanced page
+register clear). Commands of this project are for chips with one LUN.
+
 Separate command address (SCA)
 ------------------------------
 
@@ -52,7 +73,7 @@ class Chips:
     sdr: bool = switch("data interface SDR, the asynchronous one, in which chips are after power-on", False)
     sca: bool = switch("SCA: commands, addresses and status on a bus of their own, beside the data", False)
     sdr_mode: int = integer(0, 5, "", "SDR timing mode that an engine sets after a reset of a chip", 0)
-    luns: int = integer(1, 8, "", "LUNs behind a chip enable; only 1 is possible", 1)
+    luns: int = integer(1, 8, "", "LUNs behind a chip enable", 1)
     ready_busy: bool = switch("R/B# is wired: no status is polled while it is low", False)
     shared_ready_busy: bool = switch("with ready_busy: one line for all chips of a channel", False)
     cache_program: bool = switch("15h", True)
@@ -75,8 +96,8 @@ class Chips:
 
     def __post_init__(self) -> None:
         check_limits("chips", self)
-        require(self.luns == 1, "chips.luns", self.luns,
-                "1: no engine asks one of several LUNs for its status (78h)")  # fmt: skip
+        if self.luns > 1:
+            self._check_luns()
         require(self.ready_busy or not self.shared_ready_busy, "chips.shared_ready_busy",
                 self.shared_ready_busy, "false without chips.ready_busy")  # fmt: skip
         require(self.ddr or self.sdr, "chips.sdr", self.sdr, "true without chips.ddr")
@@ -95,6 +116,19 @@ class Chips:
                 self.cache_program, "false with chips.program_suspend: reads take that register")  # fmt: skip
         require(self.cache_read or not self.random_cache_read, "chips.random_cache_read",
                 self.random_cache_read, "false without chips.cache_read")  # fmt: skip
+
+    def _check_luns(self) -> None:
+        """`ConfigError` for what several LUNs of a chip enable cannot have."""
+        for name in ("suspended_read", "update"):
+            require(not getattr(self, name), f"chips.{name}", getattr(self, name),
+                    f"false with {self.luns} LUNs: not all of its commands have a row address")  # fmt: skip
+        require(not self.sca, "chips.sca", self.sca,
+                f"false with {self.luns} LUNs: each die has a CA_CE_n of its own")  # fmt: skip
+
+    @property
+    def shares_ready_busy(self) -> bool:
+        """R/B# is a line of several dies."""
+        return self.ready_busy and (self.shared_ready_busy or self.luns > 1)
 
     @property
     def suspends_programs(self) -> bool:

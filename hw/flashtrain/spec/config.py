@@ -8,7 +8,7 @@ from .chips import Chips
 from .codec import PAGE_SIZES, bound
 from .ecc import LANE_BYTES, PageCode
 from .errors import require, require_range
-from .geometry import Geometry, bits_for
+from .geometry import ROW_ADDRESS_BITS, Geometry, bits_for
 from .limits import check_limits, integer, switch
 from .sca import PACKET_CLOCKS
 from .sdr import ENGINE_TIMES, SDR_MODES, SdrCycles, SdrStrobes, most_pad_ns, sdr_cycles, sdr_strobes
@@ -109,6 +109,16 @@ class FmsConfig:
     def _check_chips(self) -> None:
         g, t, chips = self.geometry, self.timing, self.chips
         chips.check_planes(g.planes)
+        if chips.luns > 1:
+            require(
+                g.dies % chips.luns == 0, "geometry.dies", g.dies, f"a multiple of chips.luns, {chips.luns}"
+            )
+            bits = g.page_bits + g.plane_bits + g.block_bits + self.lun_bits
+            require(bits <= ROW_ADDRESS_BITS, "chips.luns", chips.luns,
+                    f"fewer: a LUN's page, plane, block and number take {bits} bits of a row address"
+                    f" of {ROW_ADDRESS_BITS}")  # fmt: skip
+            require(self.read_levels == 0, "config.read_levels", self.read_levels,
+                    f"0 with {chips.luns} LUNs: EFh sets the level of all of them")  # fmt: skip
         if chips.drive_ohms or chips.zq_calibration:
             require(self.command_port, "config.command_port", self.command_port,
                     "true with chips.drive_ohms or chips.zq_calibration: steps of bring-up")  # fmt: skip
@@ -137,6 +147,23 @@ class FmsConfig:
         require(self.fp8_state or formats.moments is not StateFormat.FP8, "formats.moments",
                 formats.moments.name, f"FP32 or BF16 on {self.name!r}, or fp8_state = true in its "
                 "configuration")  # fmt: skip
+
+    # The LUNs of a channel.
+    @property
+    def lun_bits(self) -> int:
+        """Bits of a LUN's number behind its chip enable: the lower ones of a die's number."""
+        return bits_for(self.chips.luns)
+
+    @property
+    def chip_enables(self) -> int:
+        """Chip enables of a channel."""
+        return self.geometry.dies // self.chips.luns
+
+    def row_address(self, die: int, block: int, plane: int, page: int) -> int:
+        """`Geometry.row_address` with the LUN of this die above the block."""
+        g = self.geometry
+        lun = die % self.chips.luns << g.page_bits + g.plane_bits + g.block_bits
+        return lun | g.row_address(block, plane, page)
 
     # A page on a channel's bus.
     @cached_property

@@ -187,7 +187,7 @@ class Sequence(NamedTuple):
 
     first: DieCommand | int | None  # a number of a maker's
     address: AddressCycles
-    second: DieCommand | None
+    second: DieCommand | int | None
     data: DataPhase
     third: DieCommand | None
 
@@ -303,6 +303,12 @@ def sequences(chips: Chips) -> dict[BusOp, Sequence]:
         plain[BusOp.PROGRAM_LAST] = SEQUENCES[BusOp.PROGRAM_LAST]._replace(third=_C.PROGRAM_CONFIRM)
     if not chips.change_plane:
         plain[BusOp.SELECT] = Sequence(_C.READ, _NONE, None, DataPhase.NONE, None)
+    if chips.luns > 1:
+        for op, sequence in (SEQUENCES | plain).items():
+            alone = Sequence(sequence.first, _NONE, None, DataPhase.NONE, None)
+            if sequence == alone and op not in (BusOp.RESET, BusOp.DATA_OUT):
+                plain[op] = Sequence(_C.READ_STATUS_ENHANCED, _ROW, sequence.first, DataPhase.NONE, None)
+        plain[BusOp.STATUS] = SEQUENCES[BusOp.STATUS_PLANE]
     if chips.sca:
         plain[BusOp.PROGRAM_PAGE] = SEQUENCES[BusOp.PROGRAM_PAGE]._replace(second=END_OF_ADDRESS)
     return SEQUENCES | plain

@@ -8,6 +8,7 @@ from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.spec import Chips, FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
+from flashtrain.spec.sdr import with_sdr_waits
 from flashtrain.spec.timing import ns
 
 DUAL = replace(
@@ -58,6 +59,31 @@ MAKER = replace(
 SCA = replace(DUAL, name="sca", chips=Chips(sca=True))
 """Commands beside the data."""
 
+LUNS = replace(
+    DUAL,
+    name="luns",
+    geometry=replace(DUAL.geometry, dies=4),
+    chips=Chips(luns=2, suspended_read=False, update=False),
+)
+"""Two chip enables of two LUNs."""
+
+LUNS_SPARES = replace(
+    LUNS,
+    name="luns_spares",
+    geometry=replace(DUAL.geometry, blocks=11, spare_blocks=2),
+    chips=replace(LUNS.chips, ready_busy=True),
+)
+"""One chip enable and one R/B# for both dies, and spare blocks."""
+
+LUNS_SDR = replace(
+    LUNS,
+    name="luns_sdr",
+    chips=replace(LUNS.chips, ddr=False, sdr=True, sdr_mode=4),
+    timing=with_sdr_waits(LUNS.timing),
+    port_delay=4,
+)
+"""The asynchronous interface, whose mode the first LUN of a chip enable sets for all."""
+
 DUAL_SPARES = replace(DUAL, name="dual_spares", geometry=replace(DUAL.geometry, blocks=11, spare_blocks=2))
 """Two dies with spare blocks."""
 
@@ -102,9 +128,12 @@ EVERY_CONFIG = {
     **CONFIGS,
     **{
         config.name: config
-        for config in (IMPATIENT, WIRED, IMPATIENT_RETRY, MAKER, UPDATING, UPDATING_PAIR, DUAL_SPARES)
+        for config in (
+            IMPATIENT, WIRED, IMPATIENT_RETRY, MAKER, UPDATING, UPDATING_PAIR, DUAL_SPARES, LUNS,
+            LUNS_SPARES, LUNS_SDR,
+        )
     },
-}
+}  # fmt: skip
 
 
 def with_key(config: FmsConfig, data: bytes, page: int, plane: int) -> bytes:

@@ -11,13 +11,13 @@ from flashtrain.rtl.lib.forward import forward
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
-from tests.rtl.channel.channel_helpers import CONFIGS, DUAL_SPARES
+from tests.rtl.channel.channel_helpers import CONFIGS, DUAL_SPARES, EVERY_CONFIG, LUNS, LUNS_SDR, LUNS_SPARES
 from tests.rtl.channel.engine_top import EngineTop
 from tests.rtl.elaborated import elaborated
 
 FAILING_HOST = Path(__file__).parents[1] / "failing_host.cpp"
-BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
-ENGINES = {**CONFIGS, DUAL_SPARES.name: DUAL_SPARES}
+BAD_ZONE = 7  # on one plane of each die its block cannot be programmed
+ENGINES = {**CONFIGS, DUAL_SPARES.name: DUAL_SPARES, LUNS.name: LUNS}
 STEPS = {Simulator.ICARUS: 2, Simulator.VERILATOR: 20}
 
 
@@ -68,7 +68,7 @@ def surroundings(simulator: Simulator) -> list[Path]:
     return [*VERILATOR_SOURCES, FAILING_HOST] if simulator is Simulator.VERILATOR else list(ICARUS_SOURCES)
 
 
-@pytest.mark.usual("verilator-dual_spares", "verilator-sca")
+@pytest.mark.usual("verilator-dual_spares", "verilator-sca", "verilator-luns")
 @pytest.mark.icarus("contents|failed|short")
 @pytest.mark.parametrize("name", ENGINES)
 def test_engine(name, simulator, seed, part):
@@ -76,13 +76,24 @@ def test_engine(name, simulator, seed, part):
     run("engine", ENGINES[name], simulator, seed, part)
 
 
-@pytest.mark.usual("verilator")
-def test_spares(simulator, seed):
-    run("engine_spares", DUAL_SPARES, simulator, seed)
+@pytest.mark.long
+def test_sdr(simulator, seed):
+    """Pages take longer than the other tests of the bench expect."""
+    if simulator is not Simulator.VERILATOR:
+        pytest.skip("too slow")
+    run("engine", LUNS_SDR, simulator, seed, "contents|short|failed")
+
+
+@pytest.mark.usual("verilator-dual_spares")
+@pytest.mark.parametrize("name", [DUAL_SPARES.name, LUNS_SPARES.name])
+def test_spares(name, simulator, seed):
+    run("engine_spares", EVERY_CONFIG[name], simulator, seed)
 
 
 def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, part: str | None = None) -> None:
-    files = EngineWithDies.elaborated(config, bad_block=BAD_ZONE, bad_planes=1)
+    # Another plane than the one that is asked first, where each has a status of its own.
+    bad_planes = 2 if config is LUNS else 1
+    files = EngineWithDies.elaborated(config, bad_block=BAD_ZONE, bad_planes=bad_planes)
     run_bench(
         files + surroundings(simulator),
         "engine",

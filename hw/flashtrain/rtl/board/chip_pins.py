@@ -64,7 +64,7 @@ class BoardPins(wiring.Component):
 
     def __init__(self, board: Board):
         self.board = board
-        dies = board.config.geometry.dies
+        dies = board.config.chip_enables
         super().__init__({
             "locked": In(1),
             "line_in": In(1),

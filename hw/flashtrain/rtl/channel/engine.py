@@ -52,7 +52,7 @@ class ChannelEngine(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        config, dies = self.config, self.config.geometry.dies
+        config, dies, luns = self.config, self.config.geometry.dies, self.config.chips.luns
         m.submodules.write_buffer = write_buffer = WriteBuffer(config)
         m.submodules.read_lookup = read_lookup = ReadLookup(config)
         m.submodules.read_buffer = read_buffer = ReadBuffer(config)
@@ -85,8 +85,16 @@ class ChannelEngine(wiring.Component):
             m.d.comb += bus.pause.eq(pause)
         if config.chips.ready_busy:
             self._watch_lines(m, agents)
+        if luns > 1:
+            for first in range(0, dies, luns):
+                _reset_together(m, agents[first : first + luns])
         if config.chips.sdr:
-            m.d.comb += bus.settled.eq(Cat(agent.ready for agent in agents))
+            settled = Cat(agent.ready for agent in agents)
+            if luns > 1:
+                # Chips whose first LUN was lost may not have got another mode.
+                first_lost = (bus.offline[number // luns * luns] for number in range(dies))
+                settled &= ~Cat(first_lost)
+            m.d.comb += bus.settled.eq(settled)
             for user in (bus, *agents):
                 forward(m, user, self.front_end, interface_port(config))
         busy = read_lookup.busy | write_buffer.busy | retrying
@@ -198,11 +206,13 @@ class ChannelEngine(wiring.Component):
         """R/B# for the agents. Of a shared line each pin has the level, or of simulated dies each its own."""
         lines = Signal.like(self.nand.rb_n)
         m.submodules.lines = FFSynchronizer(self.nand.rb_n, lines)
-        shared = self.config.chips.shared_ready_busy
+        shared, luns = self.config.chips.shared_ready_busy, self.config.chips.luns
         for number, agent in enumerate(agents):
-            m.d.comb += agent.line.eq(lines.all() if shared else lines[number])
-            if shared:
-                others = [other.working for other in agents if other is not agent]
+            enable = number // luns
+            m.d.comb += agent.line.eq(lines.all() if shared else lines[enable])
+            if self.config.chips.shares_ready_busy:
+                users = agents if shared else agents[enable * luns : (enable + 1) * luns]
+                others = [other.working for other in users if other is not agent]
                 m.d.comb += agent.alone.eq(~Cat(others).any())
 
     def _count(self, m: Module, agents: list[DieAgent], bus: BusController, read_buffer: ReadBuffer):
@@ -234,4 +244,17 @@ class ChannelEngine(wiring.Component):
             counters.select.eq(self.broadcast.counter_select),
             counters.sample.eq(self.broadcast.counter_sample),
             self.front_end.counter_value.eq(counters.value),
+        ]
+
+
+def _reset_together(m: Module, luns: list[DieAgent]) -> None:
+    """The first of these LUNs of a chip enable sends the reset for all of them."""
+    leader = luns[0]
+    all_reset = Cat(agent.is_reset for agent in luns).all()
+    for agent in luns:
+        m.d.comb += [
+            agent.leads.eq(agent is leader),
+            agent.reset_sent.eq(leader.sends_reset),
+            agent.all_reset.eq(all_reset),
+            agent.mode_sent.eq(leader.sends_mode),
         ]

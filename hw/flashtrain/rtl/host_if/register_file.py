@@ -295,7 +295,7 @@ class RegisterFile(wiring.Component):
         if self.config.chips.sdr:
             self._interface(m, registers)
         kinds = len(CycleKind) if self.config.chips.ready_busy else CycleKind.WAS_BUSY
-        exists = (written & ~known == 0) & (die < self.config.geometry.dies) & (kind < kinds)
+        exists = (written & ~known == 0) & (die < self.config.chip_enables) & (kind < kinds)
         cycle = {"kind": kind, "die": die, "mode": mode, "byte": byte}
         registers.writes[Register.NAND_CYCLE] = (
             exists & self.enable & port.paused & ~port.busy,

@@ -8,8 +8,9 @@ from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.channel.interface import ChannelBroadcast, ChannelInterface
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule
+from flashtrain.sim.nand.channel import pins_of_dies
 from flashtrain.sim.nand.pin_checker import PinChecker
-from flashtrain.sim.nand.sdr_bridge import SdrBridge, dies_bus
+from flashtrain.sim.nand.sdr_bridge import SdrBridge, dies_bus, ready_lines
 from flashtrain.spec import FmsConfig
 
 
@@ -52,9 +53,18 @@ class ChannelUnit(wiring.Component):
             ChannelEngine(self.config), "flashtrain_channel", reset=self.channel_reset
         )
         if self.config.chips.ddr:
-            forward(m, engine, self, ("nand",))
+            ready = self.nand.rb_n
+            if self.config.chips.luns == 1:
+                forward(m, engine, self, ("nand",))
+            else:
+                pins = pins_of_dies(self.config)
+                m.d.comb += engine.nand.rb_n.eq(ready_lines(self.config, ready))
+                for name in (*pins.shared, pins.enable):
+                    m.d.comb += getattr(self.nand, name).eq(getattr(engine.nand, name))
+                for name in pins.answers:
+                    m.d.comb += getattr(engine.nand, name).eq(getattr(self.nand, name))
             m.submodules.checker = checker = PinChecker(self.config)
-            checker.listen(m, self.nand)
+            checker.listen(m, self.nand, ready)
             m.d.comb += [
                 checker.cycle.eq(self.cycle),
                 checker.channel.eq(self.channel),

@@ -311,13 +311,14 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     for kind in ("sent", "to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
     pins, members = pins_of_dies(config), dies_bus(config).members
+    enable = f"(d / {config.chips.luns})"
     yield "inline void to_die(const Channel& from, Die& to, int i, int d) {"
     yield from (f"    to.pins__{name}(from.nand__{name}(i), i);" for name in pins.shared)
-    yield f"    to.pins__{pins.enable}(static_cast<CData>(from.nand__{pins.enable}(i) >> d & 1), i);"
+    yield f"    to.pins__{pins.enable}(static_cast<CData>(from.nand__{pins.enable}(i) >> {enable} & 1), i);"
     yield "}"
     yield "// With SCA a die may also send or take data while it is not enabled."
     yield "inline bool may_be_selected(const Channel& from, int i, int d) {"
-    enabled = f"!(from.nand__{pins.enable}(i) >> d & 1)"
+    enabled = f"!(from.nand__{pins.enable}(i) >> {enable} & 1)"
     yield f"    return {'true' if config.chips.sca else enabled};"
     yield "}"
     yield "template <typename Dies>"

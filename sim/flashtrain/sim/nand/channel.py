@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from amaranth import Const, Module
+from amaranth import Const, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -12,7 +12,7 @@ from flashtrain.spec import FmsConfig
 
 from .die_unit import DieUnit
 from .pin_checker import PinChecker
-from .sdr_bridge import SdrBridge
+from .sdr_bridge import SdrBridge, ready_lines
 
 
 class DiePins(NamedTuple):
@@ -80,19 +80,23 @@ class NandChannel(wiring.Component):
         if self.config.chips.ddr:
             pins = bus
             m.submodules.checker = checker = PinChecker(self.config)
-            checker.listen(m, bus)
+            ready = Signal(self.config.geometry.dies)
+            checker.listen(m, bus, ready)
+            m.d.comb += bus.rb_n.eq(ready_lines(self.config, ready))
             m.d.comb += [checker.cycle.eq(self.cycle), checker.channel.eq(self.channel)]
             violations = checker.violations
         else:
             m.submodules.bridge = bridge = SdrBridge(self.config)
             connect(m, flipped(bus), bridge.bus)
-            pins, violations = bridge.dies, Const(0)
+            pins, violations, ready = bridge.dies, Const(0), bridge.dies.rb_n
         for index in range(self.config.geometry.dies):
             m.submodules[f"die{index}"] = die = SharedModule(unit, "flashtrain_die_unit")
             m.d.comb += [
                 *(getattr(die.pins, name).eq(getattr(pins, name)) for name in names.shared),
-                getattr(die.pins, names.enable).eq(getattr(pins, names.enable)[index]),
-                pins.rb_n[index].eq(die.pins.rb_n),
+                getattr(die.pins, names.enable).eq(
+                    getattr(pins, names.enable)[index // self.config.chips.luns]
+                ),
+                ready[index].eq(die.pins.rb_n),
                 die.cycle.eq(self.cycle),
                 die.channel.eq(self.channel),
                 die.die.eq(index),

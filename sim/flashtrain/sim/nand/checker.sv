@@ -22,6 +22,9 @@
 //   Copyback       35h of one page; then 85h with a whole address on its plane and 10h, with nothing but status between.
 //   Features       EFh only with READ_LEVELS, while the array is idle, not in a multi-plane command, between updates or
 //                  within a suspended read; address 89h, tADL, four parameters, each twice in a beat: a level, and zeros.
+//   LUNs           a command and its address are for the LUN in the address; what follows is for the same one. Data and
+//                  commands without an address only while it is chosen: data out after a choice of its own, data in
+//                  with no other LUN addressed since the page. 78h in the place of 70h. FFh is for all.
 //
 // Updates (spec.update)
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
@@ -47,6 +50,7 @@
 
 module flashtrain_nand_checker #(
     parameter integer DIES = 1,
+    parameter integer LUNS = 1,  // of a chip enable: dies with numbers in sequence
     parameter integer PLANES = 1,
     parameter integer BLOCKS = 2,
     parameter integer PAGES = 2,
@@ -70,7 +74,7 @@ module flashtrain_nand_checker #(
     input wire [7:0] channel,
     input wire [7:0] first_die,  // its number, in messages and events
 
-    input wire [DIES-1:0] ce_n,
+    input wire [DIES/LUNS-1:0] ce_n,
     input wire cle,
     input wire ale,
     input wire we,
@@ -79,7 +83,7 @@ module flashtrain_nand_checker #(
     input wire [15:0] dq_o,
     input wire dqs_i,
     input wire [15:0] dq_i,
-    input wire [DIES-1:0] rb_n,
+    input wire [DIES-1:0] rb_n,  // of each die, although LUNs share a pin
 
     output wire reads_status,  // the next dq_i with dqs_i is a status
     output wire [31:0] violations
@@ -87,6 +91,8 @@ module flashtrain_nand_checker #(
   localparam integer PAGE_BITS = $clog2(PAGES);
   localparam integer PLANE_BITS = $clog2(PLANES);
   localparam integer ROW_BITS = PAGE_BITS + PLANE_BITS + $clog2(BLOCKS);
+  localparam integer ENABLES = DIES / LUNS;
+  localparam integer LUN_BITS = $clog2(LUNS);
   localparam integer CHUNK = 8;  // bytes, of which data in is a multiple
   localparam integer HEADER_BYTES = 64;  // of the constants
   localparam integer IDENTITIES_BYTES = 24;  // of a tile to be programmed, and of its source
@@ -141,8 +147,9 @@ module flashtrain_nand_checker #(
   localparam [63:0] LONG_AGO = -64'd1000000;
 
   // The bus.
-  reg [2*DIES+4:0] pins;  // in the clock before
-  reg [DIES-1:0] ce_n_before, rb_n_before;
+  reg [ENABLES+DIES+4:0] pins;  // in the clock before
+  reg [ENABLES-1:0] ce_n_before;
+  reg [DIES-1:0] rb_n_before;
   reg driven_before, dqs_o_before, re_before;
   integer selected;  // die, or -1
   integer last_re_die;
@@ -152,6 +159,14 @@ module flashtrain_nand_checker #(
   integer burst_die;
   reg status_out;  // the last data out was a status, of burst_die
   reg [7:0] status;  // the last one seen
+
+  // Each chip enable of several LUNs.
+  integer lun[0:ENABLES-1];  // that was addressed last, by the number of its die
+  reg [7:0] kept[0:ENABLES-1];  // a command whose address will say for which LUN it is
+  integer missing[0:ENABLES-1];  // cycles of this address
+  reg [39:0] kept_address[0:ENABLES-1];
+  reg [63:0] kept_since[0:ENABLES-1];
+  reg [63:0] command_at;  // of the command that is being looked at
 
   // Each die.
   reg [7:0] waiting[0:DIES-1];  // the command whose address cycles come, or came last
@@ -193,7 +208,7 @@ module flashtrain_nand_checker #(
   integer parameters[0:DIES-1];  // of a feature that are still to come
 
   integer count;
-  integer d;
+  integer d, e, l;
 
   assign reads_status = status_out;
   assign violations = count;
@@ -220,8 +235,8 @@ module flashtrain_nand_checker #(
 
   task forget;
     begin
-      pins = {{2 * DIES{1'b1}}, 5'b0};
-      ce_n_before = {DIES{1'b1}};
+      pins = {{ENABLES + DIES{1'b1}}, 5'b0};
+      ce_n_before = {ENABLES{1'b1}};
       rb_n_before = {DIES{1'b1}};
       driven_before = 0;
       dqs_o_before = 0;
@@ -232,6 +247,11 @@ module flashtrain_nand_checker #(
       last_re = LONG_AGO;
       last_re_die = -1;
       status_out = 0;
+      for (e = 0; e < ENABLES; e = e + 1) begin
+        lun[e] = e * LUNS;
+        kept[e] = NO_COMMAND;
+        missing[e] = 0;
+      end
       for (d = 0; d < DIES; d = d + 1) begin
         forget_operations(d);
         busy_after[d] = 0;
@@ -289,7 +309,7 @@ module flashtrain_nand_checker #(
       else if (dqs_o && !dqs_o_before && (cle | ale)) refuse(selected, "data during a command or address cycle");
       else tangled = 0;
       if ((cle | ale | dqs_o | we) && !driven_before) begin
-        if (selected == last_re_die && cycle - last_re < TRHW) too_early("tRHW", cycle - last_re, TRHW);
+        if (selected / LUNS == last_re_die / LUNS && cycle - last_re < TRHW) too_early("tRHW", cycle - last_re, TRHW);
         else if (cycle - last_re < TCHZ) too_early("tCHZ", cycle - last_re, TCHZ);
         last_re = LONG_AGO;
       end
@@ -318,10 +338,10 @@ module flashtrain_nand_checker #(
       if (dqs_o && dqs_o_before || re && re_before) refuse(burst_die, "CE_n changes during data");
       selected = -1;
       conflict = 0;
-      for (d = 0; d < DIES; d = d + 1)
-        if (!ce_n[d]) begin
+      for (e = 0; e < ENABLES; e = e + 1)
+        if (!ce_n[e]) begin
           conflict = selected >= 0;
-          selected = d;
+          selected = lun[e];
         end
       if (conflict) begin
         refuse(selected, "CE_n of another die is low at the same time");
@@ -335,8 +355,60 @@ module flashtrain_nand_checker #(
       if (cycle - last_we < TWC) too_early("tWC", cycle - last_we, TWC);
       last_we = cycle;
       if (cle == ale) refuse(die, "WE_n without one of CLE and ALE");
-      else if (cle) command(die, dq_o[7:0]);
-      else address_cycle(die, dq_o[7:0]);
+      else if (LUNS != 1) cycle_of_luns(die / LUNS, dq_o[7:0]);
+      else if (cle) begin
+        command_at = cycle;
+        command(die, dq_o[7:0]);
+      end else address_cycle(die, dq_o[7:0]);
+    end
+  endtask
+
+  // A command that has a row address is kept up to its last cycle.
+  task cycle_of_luns(input integer enable, input [7:0] value);
+    begin
+      if (cle) begin
+        if (missing[enable] != 0)
+          refuse(lun[enable], $sformatf("command %02xh before the whole address of %02xh", value, kept[enable]));
+        command_at = cycle;
+        missing[enable] = 0;
+        if (value == CMD_CHANGE_WRITE_COLUMN || address_cycles(value) >= 3) begin
+          kept[enable] = value;
+          missing[enable] = value == CMD_CHANGE_WRITE_COLUMN ? address_cycles(COPY) : address_cycles(value);
+          kept_since[enable] = cycle;
+        end else if (value == CMD_RESET) begin
+          for (l = 0; l < LUNS; l = l + 1) command(enable * LUNS + l, value);
+        end else if (value == CMD_READ_STATUS || value == CMD_READ_ID || value == CMD_SET_FEATURES)
+          refuse(lun[enable], $sformatf("command %02xh, which is for all of %0d LUNs", value, LUNS));
+        else command(lun[enable], value);
+      end else if (missing[enable] == 0) address_cycle(lun[enable], value);
+      else begin
+        kept_address[enable] = {value, kept_address[enable][39:8]};
+        missing[enable] = missing[enable] - 1;
+        if (missing[enable] == 0) begin
+          choose(enable, enable * LUNS + (kept_address[enable][39:16] >> ROW_BITS) % LUNS);
+          command_at = kept_since[enable];
+          command(selected, kept[enable]);
+          if (!ignoring[selected])
+            for (l = 5 - address_cycles(waiting[selected]); l < 5; l = l + 1)
+              address_cycle(selected, kept_address[enable][8*l+:8]);
+        end
+      end
+    end
+  endtask
+
+  // The others lose the choice of a page, and a page without its data.
+  task choose(input integer enable, input integer die);
+    begin
+      for (l = enable * LUNS; l < (enable + 1) * LUNS; l = l + 1)
+        if (l != die) begin
+          source[l] = NOTHING;
+          plane_selected[l] = 0;
+          loading[l] = 0;
+          if (opened[l] == CMD_PROGRAM) refuse(die, $sformatf("it is addressed before the data of a page of die %0d", l));
+          opened[l] = NO_COMMAND;
+        end
+      lun[enable] = die;
+      selected = die;
     end
   endtask
 
@@ -345,11 +417,11 @@ module flashtrain_nand_checker #(
       // What belongs to a command that was refused is no second mistake.
       if (!confirms(code)) ignoring[die] = 0;
       if (ignoring[die]) ;
-      else if (cycle < busy_after[die]) begin
-        too_early("tWB", TWB - (busy_after[die] - cycle), TWB);
+      else if (command_at < busy_after[die]) begin
+        too_early("tWB", TWB - (busy_after[die] - command_at), TWB);
         busy_after[die] = cycle;
         if (!while_busy(die, code)) ignoring[die] = 1;
-      end else if (!rb_n[die] && !while_busy(die, code)) begin
+      end else if ((!rb_n[die] || cycle - ready_at[die] < cycle - command_at) && !while_busy(die, code)) begin
         refuse(die, $sformatf("command %02xh to a busy die", code));
         ignoring[die] = 1;
       end
@@ -384,7 +456,7 @@ module flashtrain_nand_checker #(
           parameters[die] = 0;
         end
         left[die] = 0;
-        if (!confirms(code)) command_start[die] = cycle - TWC + 1;
+        if (!confirms(code)) command_start[die] = command_at - TWC + 1;
         if (!ignoring[die]) perform(die, code == CMD_CHANGE_WRITE_COLUMN && copied[die] ? COPY : code);
       end
     end
@@ -670,8 +742,8 @@ module flashtrain_nand_checker #(
     begin
       if (code != CMD_CHANGE_READ_COLUMN && code != CMD_CHANGE_WRITE_COLUMN && code != CMD_READ_ID
           && code != CMD_SET_FEATURES) begin
-        if (address[die][39:16] >> ROW_BITS != 0)
-          refuse(die, $sformatf("row address %06xh has more than %0d bits", address[die][39:16], ROW_BITS));
+        if (address[die][39:16] >> (ROW_BITS + LUN_BITS) != 0)
+          refuse(die, $sformatf("row address %06xh has more than %0d bits", address[die][39:16], ROW_BITS + LUN_BITS));
       end
       if (address_cycles(code) == 5 || code == CMD_CHANGE_READ_COLUMN || code == CMD_CHANGE_WRITE_COLUMN) begin
         if (column(die) >= PAGE_BYTES || column(die) % WORD_BYTES != 0)

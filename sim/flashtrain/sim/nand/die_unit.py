@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.die import Die
 from flashtrain.rtl.die.array_port import words_per_page
+from flashtrain.rtl.die.lun_front import LunFront
 from flashtrain.rtl.die.sca_front import ScaFront
 from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.rtl.nand_bus import NandBus, ScaBus
@@ -18,7 +19,7 @@ def die_pins(config: FmsConfig) -> NandBus | ScaBus:
 
 
 class DieUnit(wiring.Component):
-    """A die with its array (`array.sv`).
+    """A die with its array (`array.sv`). With several LUNs its number says which of them it is.
 
     Parameters
     ----------
@@ -56,6 +57,11 @@ class DieUnit(wiring.Component):
             m.submodules.front = front = ScaFront()
             connect(m, flipped(self.pins), front.bus)
             connect(m, front.die, logic.pins)
+        elif self.config.chips.luns > 1:
+            m.submodules.front = lun_front = LunFront(self.config)
+            connect(m, flipped(self.pins), lun_front.bus)
+            connect(m, lun_front.die, logic.pins)
+            m.d.comb += lun_front.lun.eq(self.die)
         else:
             connect(m, flipped(self.pins), logic.pins)
         level = Signal(8)

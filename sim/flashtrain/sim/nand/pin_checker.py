@@ -23,7 +23,8 @@ class PinChecker(wiring.Component):
 
     Members
     -------
-    ce_n, cle, ale, we, dqs_o, re, dq_o, dqs_i, dq_i, rb_n : In   as in `NandBus`; with SCA all of `ScaBus`
+    ce_n, cle, ale, we, dqs_o, re, dq_o, dqs_i, dq_i, rb_n : In   as in `NandBus`, but R/B# of
+      each die; with SCA all of `ScaBus`
     cycle : In(64)        number of this cycle; stamps messages and events
     channel : In(8)       number of this channel, for the same
     reads_status : Out(1) the next `dq_i` with `dqs_i` is a status; without SCA
@@ -35,6 +36,7 @@ class PinChecker(wiring.Component):
         members = nand_bus(config).members
         names = members if config.chips.sca else _PINS
         self.pins = {name: Shape.cast(members[name].shape).width for name in names}
+        self.pins["rb_n"] = config.geometry.dies
         super().__init__({
             **{name: In(width) for name, width in self.pins.items()},
             "cycle": In(64),
@@ -43,9 +45,10 @@ class PinChecker(wiring.Component):
             "violations": Out(32),
         })  # fmt: skip
 
-    def listen(self, m: Module, bus) -> None:
-        """Attach to a `NandBus` or `ScaBus`, seen from whichever side."""
-        m.d.comb += [getattr(self, name).eq(getattr(bus, name)) for name in self.pins]
+    def listen(self, m: Module, bus, ready: Value | None = None) -> None:
+        """Attach to a `NandBus` or `ScaBus`, seen from either side. `ready` is R/B# of each die."""
+        m.d.comb += self.rb_n.eq(bus.rb_n if ready is None else ready)
+        m.d.comb += [getattr(self, name).eq(getattr(bus, name)) for name in self.pins if name != "rb_n"]
 
     def elaborate(self, platform):
         m = Module()
@@ -69,6 +72,7 @@ class PinChecker(wiring.Component):
         return Instance(
             "flashtrain_nand_checker",
             p_DIES=dies,
+            p_LUNS=self.config.chips.luns,
             p_PLANES=g.planes,
             p_BLOCKS=g.blocks,
             p_PAGES=g.pages,

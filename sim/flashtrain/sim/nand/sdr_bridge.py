@@ -1,6 +1,6 @@
 """The asynchronous interface in front of simulated dies, which have beats alone."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -14,8 +14,18 @@ LATENCY = 3
 
 
 def dies_bus(config: FmsConfig) -> NandBus:
-    """The pins of simulated dies: with SDR those behind a `SdrBridge`."""
-    return nand_bus(config) if config.chips.ddr else NandBus(config.geometry.dies)
+    """The pins of simulated dies: with SDR those behind a `SdrBridge`. Each die has an R/B# of its own."""
+    if config.chips.ddr and config.chips.luns == 1:
+        return nand_bus(config)
+    return NandBus(config.chip_enables, ready=config.geometry.dies)
+
+
+def ready_lines(config: FmsConfig, rb_n: Value) -> Value:
+    """R/B# of chip enables, of this of all dies."""
+    luns = config.chips.luns
+    if luns == 1:
+        return rb_n
+    return Cat(rb_n[first : first + luns].all() for first in range(0, len(rb_n), luns))
 
 
 class SdrBridge(wiring.Component):
@@ -27,15 +37,16 @@ class SdrBridge(wiring.Component):
     Members
     -------
     bus : In(NandBus(dies, asynchronous=True))   of the controller
-    dies : Out(NandBus(dies))    outputs are registers
+    dies : Out(dies_bus)    outputs are registers
     """
 
     def __init__(self, config: FmsConfig):
         require(config.port_delay >= LATENCY, "config.port_delay", config.port_delay,
                 f"at least {LATENCY}, for simulated dies with SDR")  # fmt: skip
         self.delay = config.port_delay - LATENCY
-        dies = config.geometry.dies
-        super().__init__({"bus": In(NandBus(dies, asynchronous=True)), "dies": Out(NandBus(dies))})
+        self.config = config
+        bus = NandBus(config.chip_enables, asynchronous=True)
+        super().__init__({"bus": In(bus), "dies": Out(dies_bus(config))})
 
     def elaborate(self, platform):
         m = Module()
@@ -47,7 +58,7 @@ class SdrBridge(wiring.Component):
         writes, reads = bus.we_n & ~was_we_n & bus.sdr, ~bus.re_n & was_re_n & bus.sdr
         m.d.comb += [
             ignoring.eq(Mux(writes & bus.cle, byte == DieCommand.SET_FEATURES, was_ignoring)),
-            bus.rb_n.eq(dies.rb_n),
+            bus.rb_n.eq(ready_lines(self.config, dies.rb_n)),
         ]
         m.d.sync += [
             was_we_n.eq(bus.we_n),

@@ -94,6 +94,8 @@ class BusArbiter(wiring.Component):
 class Turnaround(wiring.Component):
     """Blocks the die that has sent data for tRHW, and every other die for tCHZ.
 
+    Other LUNs of its chip enable wait for tRHW as well.
+
     Members
     -------
     sent : In(1)     pulse: the last beat came `sent_cycles` ago, from `die`
@@ -105,11 +107,13 @@ class Turnaround(wiring.Component):
     sent_cycles : from the last beat on the pins to `sent`
     grant_cycles : from a choice of the arbiter to the first cycle on the pins; the turnaround may overlap
         them
+    luns : dies of a chip enable
     """
 
-    def __init__(self, timing: NandTiming, dies: int, *, sent_cycles: int, grant_cycles: int):
+    def __init__(self, timing: NandTiming, dies: int, *, sent_cycles: int, grant_cycles: int, luns: int = 1):
         self.timing = timing
         self.dies = dies
+        self.lun_bits = bits_for(luns)
         self.sent_cycles = sent_cycles
         self.grant_cycles = grant_cycles
         # One sender is stored: its turnaround must end before another die can have sent a status.
@@ -137,9 +141,20 @@ class Turnaround(wiring.Component):
         for number in range(self.dies):
             blocked = Signal(name=f"blocked_{number}")
             with m.If(self.sent):
-                own = self.die == number
+                own = self._is_enabled_with(self.die, number)
                 m.d.sync += blocked.eq(Mux(own, start > longest - trhw, start > longest - tchz))
-            with m.Elif(Mux(sender == number, left == longest - trhw + 1, left == longest - tchz + 1)):
+            with m.Elif(
+                Mux(
+                    self._is_enabled_with(sender, number),
+                    left == longest - trhw + 1,
+                    left == longest - tchz + 1,
+                )
+            ):
                 m.d.sync += blocked.eq(0)
             m.d.comb += self.blocked[number].eq(blocked)
         return m
+
+    def _is_enabled_with(self, die: Value, number: int) -> Value:
+        if self.lun_bits == 0:
+            return die == number
+        return die[self.lun_bits :] == number >> self.lun_bits

@@ -45,6 +45,9 @@ from .split_control import SplitControl
 ANSWER_CYCLES = 64
 """Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
 
+_CHOOSES = (BusOp.SELECT, BusOp.PROGRAM_PAGE)
+"""Operations whose data follow in another one."""
+
 
 def _beats(config: FmsConfig) -> int:
     """Beats of a page and the bytes behind it."""
@@ -75,7 +78,9 @@ class _State:
         self.arbiter = BusArbiter(dies)
         # With SDR a chip enable rises 2 cycles behind the end; RE_n has risen before.
         sent_cycles = -2 if config.chips.sdr else 2
-        self.turnaround = Turnaround(config.timing, dies, sent_cycles=sent_cycles, grant_cycles=4)
+        self.turnaround = Turnaround(
+            config.timing, dies, sent_cycles=sent_cycles, grant_cycles=4, luns=config.chips.luns
+        )
         self.sequencer = CycleSequencer(
             config.chips, copyback=config.geometry.spare_blocks > 0, features=config.read_levels > 0
         )
@@ -94,6 +99,14 @@ class _State:
         self.sdr: Value = Const(1) if not config.chips.ddr else Signal()
         self.mode = Signal(EngineInterface()["mode"].shape)
         self.high_byte = Signal()
+
+        # Several LUNs: the chip enable of the die, and its number there; dies that another one holds up.
+        lun_bits = config.lun_bits
+        self.enable: Value = self.die[lun_bits:] if lun_bits else self.die
+        self.lun = [self.die[:lun_bits]] if lun_bits else []
+        self.held = Signal(dies)
+        self.chooses, self.ends_choice = Signal(), Signal()
+        self.unheld = (lambda valid: valid & ~self.held) if lun_bits else (lambda valid: valid)
 
         # Of each request, before the bus is granted.
         self.takes = Signal(dies)
@@ -146,7 +159,7 @@ class OperationControl(wiring.Component):
             "beats_ready": Out(1),
             "counter": Out(CountPort(_longest_phase(config))),
             "receiver": Out(ReceivePort(sdr=config.chips.sdr)),
-            "pins": Out(PinControl(dies, sdr=config.chips.sdr)),
+            "pins": Out(PinControl(config.chip_enables, sdr=config.chips.sdr)),
             **({"settled": In(dies)} if config.chips.sdr else {}),
             **interface_port(config),
             **(pausing if config.command_port else {}),
@@ -160,6 +173,8 @@ class OperationControl(wiring.Component):
         m.submodules.sequencer = s.sequencer
         self._address(m, s)
         self._choose(m, s)
+        if self.config.chips.luns > 1:
+            self._hold(m, s)
         if s.strobe is not None:
             m.submodules.strobe = s.strobe
             self._choose_interface(m, s, s.strobe)
@@ -176,12 +191,13 @@ class OperationControl(wiring.Component):
         """Block, buffer page and die of the operation, and the place of its page in the read buffer."""
         request = s.request
         m.d.comb += [
-            s.arbiter.valid.eq(Cat(item.valid for item in self.requests)),
+            s.arbiter.valid.eq(s.unheld(Cat(item.valid for item in self.requests))),
             s.arbiter.blocked.eq(s.turnaround.blocked),
             s.turnaround.die.eq(s.die),
             s.sequencer.op.eq(request.op),
             s.sequencer.step.eq(s.step),
-            s.sequencer.row.eq(Cat(request.page, request.plane, self.lookup.block)),  # Geometry.row_address
+            # FmsConfig.row_address
+            s.sequencer.row.eq(Cat(request.page, request.plane, self.lookup.block, *s.lun)),
             self.lookup.place.zone.eq(request.zone),
             self.lookup.place.die.eq(s.die),
             self.lookup.place.plane.eq(request.plane),
@@ -193,7 +209,7 @@ class OperationControl(wiring.Component):
                 Mux(request.origin, self.origin.buffer_block, request.buffer_block)
             ),
             self.fill.payload.from_array.eq(request.from_array),
-            self.pins.die.eq(s.die),
+            self.pins.die.eq(s.enable),
             self.pins.byte.eq(s.sequencer.byte),
         ]
         source = self.fill.payload.source
@@ -216,6 +232,26 @@ class OperationControl(wiring.Component):
         with m.If(self.fetch.ready):
             m.d.sync += self.fetch.valid.eq(0)
         m.d.sync += s.arbiter.room.eq(self.fill.ready)  # a grant without room waits in FILL_TARGET
+
+    def _hold(self, m: Module, s: _State) -> None:
+        """A LUN whose page is chosen keeps its chip enable up to the data.
+
+        The address of another LUN would end the choice.
+        """
+        luns = self.config.chips.luns
+        chosen = Signal(self.config.geometry.dies)
+        for number in range(len(chosen)):
+            first = number // luns * luns
+            others = [chosen[lun] for lun in range(first, first + luns) if lun != number]
+            m.d.comb += s.held[number].eq(Cat(others).any())
+            with m.If(s.ends_choice & (s.die == number)):
+                m.d.sync += chosen[number].eq(0)
+            with m.Elif(s.chooses & (s.die == number)):
+                m.d.sync += chosen[number].eq(1)
+
+    def _end_choice(self, m: Module, s: _State) -> None:
+        if self.config.chips.luns > 1:
+            m.d.comb += s.ends_choice.eq(1)
 
     def _choose_interface(self, m: Module, s: _State, strobe: SdrStrobe) -> None:
         """Registers for the interface and the mode, and the strobes of SDR on the pins."""
@@ -328,6 +364,7 @@ class OperationControl(wiring.Component):
             self._select(m, s)
 
         with m.State("OFFLINE"):
+            self._end_choice(m, s)
             self._finish(m, s)
 
     def _select(self, m: Module, s: _State) -> None:
@@ -356,6 +393,8 @@ class OperationControl(wiring.Component):
     def _drive_cycles(self, m: Module, s: _State) -> None:
         """Command and address cycles."""
         with m.State("CYCLE"):
+            if self.config.chips.luns > 1:
+                m.d.comb += s.chooses.eq(s.request.op.matches(*_CHOOSES))
             m.d.comb += [
                 self.activity.eq(BusActivity.COMMAND),
                 self.pins.selected.eq(1),
@@ -405,6 +444,7 @@ class OperationControl(wiring.Component):
                     self._finish(m, s)
 
         with m.State("DATA_IN"):
+            self._end_choice(m, s)
             m.d.comb += [
                 self.activity.eq(BusActivity.WAIT),
                 self.pins.selected.eq(1),
@@ -474,6 +514,7 @@ class OperationControl(wiring.Component):
 
     def _data_out(self, m: Module, s: _State) -> None:
         with m.State("FILL_TARGET"):
+            self._end_choice(m, s)
             m.d.comb += [
                 self.activity.eq(BusActivity.WAIT),
                 self.pins.selected.eq(~s.die_offline),
@@ -536,6 +577,8 @@ class BusController(wiring.Component):
     Parameters of a feature begin tADL after its address.
     After data out dies are blocked for their turnaround (`Turnaround`).
     With a command port the bus may be paused between two operations: then it is the port's.
+    LUNs of a chip enable are dies of their own. A LUN whose page is chosen by SELECT or PROGRAM_PAGE holds up
+    the others of its chip enable until the data.
     With SDR each byte has a cycle of WE_n or RE_n (`SdrStrobe`). An operation begins with tCEH without a chip
     enable, and with the setup of a low one. A die has mode 0 until it is settled. Other times are the same.
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
@@ -620,7 +663,7 @@ class BusController(wiring.Component):
         m.submodules.counter = counter = BeatCounter(_longest_phase(self.config))
         m.submodules.receiver = receiver = DataReceiver(_beats(self.config), sdr=self.config.chips.sdr)
         m.submodules.pins = pins = PinDriver(
-            self.config.geometry.dies, port=self.config.command_port, sdr=self.config.chips.sdr
+            self.config.chip_enables, port=self.config.command_port, sdr=self.config.chips.sdr
         )
         forward(m, operation, self, (
             "requests", "done", "offline", "lookup", "fetch", "origin_of", "origin", "fill", "activity",

@@ -39,12 +39,12 @@ class CommandPort(wiring.Component):
     granted : In(1)    the bus controller is paused, until `released` without `pause`
     released : Out(1)  no cycle is under way, and no die selected since `turn`
     pins : Out(PortPins)
-    dq_i, rb_n : In(8), In(dies)   pins
+    dq_i, rb_n : In(8), In(dies)   pins; a die is a chip enable here, whatever LUNs are behind it
     """
 
     def __init__(self, config: FmsConfig):
         self.config = config
-        dies = config.geometry.dies
+        dies = config.chip_enables
         super().__init__({
             "cycles": In(stream.Signature(PortCycle(config))),
             "answers": Out(stream.Signature(8)),

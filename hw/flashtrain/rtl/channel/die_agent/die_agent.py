@@ -33,11 +33,27 @@ from .mover import Mover
 from .programmer import Programmer
 from .reader import Reader
 from .ready_line import line_ports
-from .ready_poller import ReadyPoller, Work
+from .ready_poller import ReadyPoller, Work, polls_planes
 from .request_mux import RequestMux
 from .retrier import Retrier
 from .tile_updater import TileUpdater
 from .unit_scheduler import UnitScheduler, bus_operation, unit_ports
+
+
+def reset_ports(config: FmsConfig) -> dict:
+    """Members by which the LUNs of a chip enable reset together; none for one LUN.
+
+    leads : In(1)        this LUN sends the commands for all of them
+    reset_sent, mode_sent : In(1)   it has sent FFh, and EFh with SDR
+    all_reset : In(1)    all of them are ready after FFh
+    sends_reset, sends_mode, is_reset : Out(1)   what makes these of all LUNs
+    """
+    if config.chips.luns == 1:
+        return {}
+    return {
+        **dict.fromkeys(("leads", "reset_sent", "all_reset", "mode_sent"), In(1)),
+        **dict.fromkeys(("sends_reset", "is_reset", "sends_mode"), Out(1)),
+    }
 
 
 class DieReset(wiring.Component):
@@ -48,8 +64,11 @@ class DieReset(wiring.Component):
     Before a reset of the controller the die may have got any command or data, one cycle ago. So it is left
     alone first, for as long as any of them asks for (tWB, tRHW, tCHZ).
 
-    Members, in addition to those of `unit_ports`
-    ---------------------------------------------
+    The first LUN of a chip enable sends FFh and EFh for all of them, EFh when all are ready. If it is lost,
+    the others stay in mode 0.
+
+    Members, in addition to those of `unit_ports` and `reset_ports`
+    ---------------------------------------------------------------
     ready : Out(1)   the die has been reset
     interface : In(EngineInterface)   with a command port and SDR
     """
@@ -57,7 +76,9 @@ class DieReset(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         self.quiet = max(config.timing.cycles(name) for name in ("twb", "trhw", "tchz"))
-        super().__init__({**unit_ports(config), **interface_port(config), "ready": Out(1)})
+        super().__init__({
+            **unit_ports(config), **reset_ports(config), **interface_port(config), "ready": Out(1),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
@@ -81,16 +102,31 @@ class DieReset(wiring.Component):
                 m.d.comb += self.bus.valid.eq(1)
                 with m.If(self.bus.ready):
                     m.next = "RESET_SENT"
+                if chips.luns > 1:
+                    m.d.comb += self.bus.valid.eq(self.leads)
+                    with m.If(self.reset_sent):
+                        m.next = "RESET_FOLLOWED"
+            if chips.luns > 1:
+                with m.State("RESET_FOLLOWED"):
+                    m.d.comb += self.poller.start.eq(1)
+                    m.next = "WAIT_READY"
             with m.State("RESET_SENT"):
                 with m.If(self.bus_done):
                     m.d.comb += self.poller.start.eq(1)
                     m.next = "WAIT_READY"
+                    if chips.luns > 1:
+                        m.d.sync += self.sends_reset.eq(1)
             with m.State("WAIT_READY"):
                 with m.If(self.poller.ready):
                     m.next = "READY"
                     if chips.sdr:
                         with m.If(sets_mode):
                             m.next = "TIMING_MODE"
+                    if chips.luns > 1:
+                        m.d.sync += self.is_reset.eq(1)
+                        m.next = "GATHER"
+            if chips.luns > 1:
+                self._gather(m, sets_mode)
             if chips.sdr:
 
                 def wait_mode() -> None:
@@ -98,12 +134,27 @@ class DieReset(wiring.Component):
                     m.next = "WAIT_MODE"
 
                 bus_operation(m, self, "TIMING_MODE", BusOp.SET_TIMING_MODE, wait_mode)
+                if chips.luns > 1:
+                    with m.State("MODE_FOLLOWED"), m.If(self.mode_sent):
+                        wait_mode()
                 with m.State("WAIT_MODE"):
+                    if chips.luns > 1:
+                        m.d.sync += self.sends_mode.eq(1)
                     with m.If(self.poller.ready):
                         m.next = "READY"
             with m.State("READY"):
                 m.d.comb += self.ready.eq(1)
         return m
+
+    def _gather(self, m: Module, sets_mode: ValueLike) -> None:
+        """All LUNs are to be ready before EFh."""
+        with m.State("GATHER"), m.If(self.all_reset):
+            m.next = "READY"
+            if self.config.chips.sdr:
+                with m.If(sets_mode & self.leads):
+                    m.next = "TIMING_MODE"
+                with m.Elif(sets_mode):
+                    m.next = "MODE_FOLLOWED"
 
 
 class DieAgent(wiring.Component):
@@ -151,6 +202,7 @@ class DieAgent(wiring.Component):
     interface : In(EngineInterface)   with a command port and SDR
     line, alone : In(1)   with R/B#, see `ReadyLine`
     working : Out(1)      with a shared line: the die has been sent work that has not ended
+    leads, reset_sent, all_reset, mode_sent, sends_reset, is_reset, sends_mode : see `reset_ports`
     lost : Out(1)    pulse, perhaps more than one: the die does not become ready. From now on the bus must
                      answer its operations instead of it
     programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
@@ -225,7 +277,8 @@ class DieAgent(wiring.Component):
             **(self._spare_ports() if spares else {}),
             **interface_port(config),
             **line_ports(config),
-            **({"working": Out(1)} if config.chips.shared_ready_busy else {}),
+            **({"working": Out(1)} if config.chips.shares_ready_busy else {}),
+            **reset_ports(config),
             **({"retries": In(stream.Signature(PageRetry(config)))} if levels else {}),
         })  # fmt: skip
 
@@ -375,11 +428,13 @@ class DieAgent(wiring.Component):
         # The status comes with the end of the operation, and again with `ready` of the poller.
         status, polled_status = Signal(8), Signal(8)
         m.d.sync += [status.eq(self.bus_status), polled_status.eq(status)]
+        if polls_planes(self.config):
+            m.d.sync += polled_status.eq(status | poller.failures)
         array_busy = Signal()  # a cycle late
         m.d.sync += array_busy.eq(~poller.port.array_idle)
         for user in (poller, reader):
             forward(m, user, self, line_ports(self.config))
-        if self.config.chips.shared_ready_busy:
+        if self.config.chips.shares_ready_busy:
             m.d.comb += self.working.eq(poller.working | reader.schedule.busy)
         for unit in self._polled:
             m.d.comb += [
@@ -425,6 +480,8 @@ class DieAgent(wiring.Component):
         ]
         with m.If(poller.poll):
             m.d.comb += mux.unit.payload.op.eq(BusOp.STATUS)
+            if polls_planes(self.config):
+                m.d.comb += mux.unit.payload.plane.eq(poller.plane)
 
     def _report(self, m: Module) -> None:
         """State and pulses of all units."""
@@ -442,6 +499,9 @@ class DieAgent(wiring.Component):
             self.lost.eq(self._poller.lost | self._reader.lost),
             self.page_output.eq(page_output | updater.page_output),
         ]
+        for name, member in reset_ports(self.config).items():
+            inside, outside = getattr(self._reset, name), getattr(self, name)
+            m.d.comb += outside.eq(inside) if member.flow is Out else inside.eq(outside)
         pulses = {
             "programmed": programmer.programmed | updater.programmed,
             "page_programmed": programmer.page_programmed | updater.page_programmed,

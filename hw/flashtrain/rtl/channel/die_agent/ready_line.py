@@ -21,7 +21,7 @@ def line_ports(config: FmsConfig) -> dict[str, wiring.Member]:
     chips = config.chips
     return {
         **({"line": In(1)} if chips.ready_busy else {}),
-        **({"alone": In(1)} if chips.shared_ready_busy else {}),
+        **({"alone": In(1)} if chips.shares_ready_busy else {}),
     }
 
 
@@ -39,7 +39,7 @@ class ReadyLine(wiring.Component):
     Members
     -------
     line : In(1)      R/B#, synchronised; 1 is ready
-    alone : In(1)     with a shared line: no other die has been sent work that has not ended
+    alone : In(1)     with a shared line: no other die of it has been sent work that has not ended
     waits : In(1)     a poll would be sent
     interval : In     cycles, 2 or more
     last : In(1)      the next busy poll exceeds the limit (`PollLimit`)
@@ -51,7 +51,7 @@ class ReadyLine(wiring.Component):
     def __init__(self, config: FmsConfig, longest: int):
         self.grace = config.port_delay + _WAY
         self.bits = bits_for(max(longest, self.grace) + 1)
-        self.shared = config.chips.shared_ready_busy
+        self.shared = config.chips.shares_ready_busy
         super().__init__({
             **line_ports(config),
             "waits": In(1),

@@ -1,8 +1,10 @@
 """Predicts when a die is ready and polls its status from then on; takes a die for lost that stays busy."""
 
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
-from amaranth import Module, Signal
+from amaranth import Module, Signal, Value
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -67,6 +69,15 @@ _UPDATES = (Work.FIRST_UPDATE, Work.UPDATE)
 
 _OF_MOVES = (Work.LONE_SENSE, Work.LONE_PROGRAM)
 _OF_RETRIES = (Work.LONE_SENSE, Work.FEATURE)
+
+
+_JUDGED = (Work.LAST_PROGRAM, Work.ERASE, Work.LONE_PROGRAM)
+"""These may have failed. At the end of `PROGRAM` it is the program before it, if that is what there was."""
+
+
+def polls_planes(config: FmsConfig) -> bool:
+    """Whether a status is that of one plane (78h). Then the poller asks one plane after the other."""
+    return config.chips.luns > 1 and config.geometry.planes > 1
 
 
 def _plans(config: FmsConfig) -> dict[Work, _Plan]:
@@ -169,6 +180,9 @@ class ReadyPoller(wiring.Component):
 
     A die that `late_polls` consecutive polls find busy is lost.
 
+    With several LUNs a status reports FAIL of one plane. So each plane has a poll at the end of a program or
+    of an erase. A program with none before it has no failure to report yet, and one poll.
+
     With R/B# no poll is sent before the line is high, and one at once then (`ReadyLine`). The line shows RDY:
     of ARDY, behind the end of a cache program, polls at intervals find the rise.
 
@@ -190,6 +204,11 @@ class ReadyPoller(wiring.Component):
     bus_status : In(8), bus_done : In(1)   the operation has ended, its status came a cycle ago; a cycle later
                        `ready` may report it
     lost : Out(1)      pulse, with the poll that exceeds the limit and each further busy one
+
+    With several LUNs of several planes:
+
+    plane : Out        of the poll
+    failures : Out(2)  FAIL and FAILC of the planes before, valid with `ready`
     """
 
     def __init__(self, config: FmsConfig):
@@ -206,6 +225,8 @@ class ReadyPoller(wiring.Component):
         self._pauses = {pause: sum(map(cycles, names)) for pause, names in _PAUSES.items()}
         self._pauses[Pause.CHANGE_COLUMN] = config.column_change_cycles
         self._compute = compute_cycles(config)
+        self._by_plane = polls_planes(config)
+        self._judges = Signal()  # a failure may be reported, of any plane
         self._shown = 0  # cycles for which the line may still be high after a command
         self._line: ReadyLine | None = None
         if config.chips.ready_busy:
@@ -230,13 +251,14 @@ class ReadyPoller(wiring.Component):
             "bus_done": In(1),
             "bus_status": In(8),
             "lost": Out(1),
+            **({"plane": Out(config.geometry.plane_bits), "failures": Out(2)} if self._by_plane else {}),
             **({"working": Out(1)} if self._reports_work else {}),
             **line_ports(config),
         })  # fmt: skip
 
     @property
     def _reports_work(self) -> bool:
-        return self.config.chips.has_maker_suspend or self.config.chips.shared_ready_busy
+        return self.config.chips.has_maker_suspend or self.config.chips.shares_ready_busy
 
     def elaborate(self, platform):
         m = Module()
@@ -315,6 +337,13 @@ class ReadyPoller(wiring.Component):
             _set(m, short, self._cache_busy - 1)
             with m.If(started):
                 m.d.sync += [work.eq(started_work), late.eq(0)]
+                if self._by_plane:
+                    follows = (started_work == Work.PROGRAM) & (work == Work.PROGRAM)
+                    m.d.sync += [
+                        self.plane.eq(0),
+                        self.failures.eq(0),
+                        self._judges.eq(follows | _is(started_work, _JUDGED)),
+                    ]
                 with m.Switch(started_work):
                     for kind, plan in self._plans.items():
                         with m.Case(kind):
@@ -363,7 +392,17 @@ class ReadyPoller(wiring.Component):
                 for kind, interval in self._intervals.items():
                     with m.Case(kind):
                         _set(m, short, interval)
-            with m.If(self.bus_done & ready):
+            judged: Value = self.bus_done
+            if self._by_plane:
+                more = ready & self._judges & (self.plane != self.config.geometry.planes - 1)
+                judged = self.bus_done & ~more
+                with m.If(self.bus_done & more):
+                    m.d.sync += [
+                        self.plane.eq(self.plane + 1),
+                        self.failures.eq(self.failures | self.bus_status[:2]),
+                    ]
+                    m.next = "POLL"
+            with m.If(judged & ready):
                 m.d.sync += self.port.ready.eq(1)
                 m.d.comb += self._limit.ready.eq(1)
                 with m.If(late):
@@ -374,7 +413,7 @@ class ReadyPoller(wiring.Component):
                                 with m.Case(page):
                                     _start(m, self._array_timer.port, tprog - cycles)
                 m.next = "IDLE"
-            with m.Elif(self.bus_done):
+            with m.Elif(judged):
                 m.d.comb += [self._limit.busy.eq(1), short.start.eq(1)]
                 m.d.sync += late.eq(1)
                 m.next = "INTERVAL"
@@ -386,6 +425,10 @@ class ReadyPoller(wiring.Component):
                 if self._plans[kind].queued and self._plans[kind].array:
                     with m.Case(kind):
                         _start(m, self._array_timer.port, self._array_times[kind] - 1)
+
+
+def _is(work, kinds: tuple[Work, ...]) -> Value:
+    return reduce(or_, (work == kind for kind in kinds))
 
 
 def _set(m: Module, timer: TimerPort, cycles: int) -> None:

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.nand import DieCommand as C
 
-_ADDRESS_CYCLES = {
+ADDRESS_CYCLES = {
     C.READ: 5,
     C.PROGRAM: 5,
     C.CHANGE_READ_COLUMN_ENHANCED: 5,
@@ -92,7 +92,7 @@ class CommandDecoder(wiring.Component):
         with m.If(self.command):
             m.d.sync += self.first.eq(self.byte)
             with m.Switch(self.byte):
-                for command, cycles in _ADDRESS_CYCLES.items():
+                for command, cycles in ADDRESS_CYCLES.items():
                     with m.Case(command):
                         m.d.sync += left.eq(cycles - 1)
                 if self.features:
@@ -109,7 +109,7 @@ class CommandDecoder(wiring.Component):
                     with m.Default():
                         m.d.sync += self.copies.eq(0)
                 with m.If(self.copies & (self.byte == C.CHANGE_WRITE_COLUMN)):
-                    m.d.sync += left.eq(_ADDRESS_CYCLES[C.PROGRAM] - 1)
+                    m.d.sync += left.eq(ADDRESS_CYCLES[C.PROGRAM] - 1)
 
         with m.If(self.address_cycle):
             m.d.sync += [before.eq(Cat(before[8:], self.byte)), left.eq(left - 1)]
