@@ -123,7 +123,7 @@ class CommandPort(c.Structure):
     _fields_ = [
         ("platform", c.c_void_p),
         *((name, c.c_uint32) for name in ("channels", "dies", "polls")),
-        *((name, c.c_uint8) for name in ("channel", "die")),
+        *((name, c.c_uint8) for name in ("channel", "die", "luns", "row_bits")),
         *((name, c.c_bool) for name in ("enabled_here", "open")),
     ]
 
@@ -132,6 +132,7 @@ class ChipOptions(c.Structure):
     _fields_ = [
         *((name, c.c_uint8) for name in ("fastest", "drive_ohms")),
         *((name, c.c_bool) for name in ("zq_calibration", "sdr", "ready_busy")),
+        ("luns", c.c_uint8),
     ]
 
 

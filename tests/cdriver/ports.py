@@ -50,8 +50,8 @@ class CPort:
 def chips_of(port: CPort, fastest: int = 5) -> list[Chip]:
     """All chips of a device, brought up by an open port."""
     g, own = port.link.config.geometry, port.link.config.chips
-    options = ChipOptions(fastest, own.drive_ohms, own.zq_calibration, own.sdr, own.ready_busy)
-    chips = (Chip * (g.channels * g.dies))()
+    options = ChipOptions(fastest, own.drive_ohms, own.zq_calibration, own.sdr, own.ready_busy, own.luns)
+    chips = (Chip * (g.channels * port.link.config.chip_enables))()
     port.driver.call("ft_bring_up", port.state, options, chips, len(chips))
     return list(chips)
 

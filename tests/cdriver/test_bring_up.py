@@ -35,15 +35,22 @@ FACTS = Facts(
     plane_bits=1, modes=0b011111, optional=1 << 13 | 1 << 2, drive=0b011,
 )  # fmt: skip
 GOOD = parameter_page(FACTS)
+LUNS = replace(
+    CONFIG,
+    geometry=replace(G, dies=4),
+    chips=replace(CONFIG.chips, luns=2, suspended_read=False, update=False),
+)
+"""Each of the two chip enables of a channel has two LUNs."""
 PAUSE_CYCLES = 50 * CONFIG.timing.clock_mhz
 """Between two looks at R/B#: all polls together are longer than the longest reset."""
 
 
-def link_with(**changes) -> PortLink:
+def link_with(config=CONFIG, **changes) -> PortLink:
     """All chips are good but that of channel 1, die 0."""
-    link = PortLink(CONFIG)
-    link.chips = [[OnfiChip(FACTS) for _ in range(G.dies)] for _ in range(G.channels)]
-    link.chips[1][0] = OnfiChip(**{"facts": FACTS, **changes})
+    link = PortLink(config)
+    facts = replace(FACTS, luns=config.chips.luns)
+    link.chips = [[OnfiChip(facts) for _ in chips] for chips in link.chips]
+    link.chips[1][0] = OnfiChip(**{"facts": facts, **changes})
     return link
 
 
@@ -124,3 +131,28 @@ def test_a_chip_that_fails(failure, changes):
     reports, links = both(**changes)
     assert [type(report.error) for report in reports] == [type(None), type(None), failure, type(None)]
     assert links[1].interface == 4 | 1 << 3
+
+
+def test_luns():
+    """Each is calibrated, and asked for its own status."""
+    reports, links = both(config=LUNS)
+    assert len(reports) == 4 and all(report.error is None for report in reports)
+    rows = [LUNS.row_address(lun, 0, 0, 0) for lun in range(2)]
+    for chip in (chip for link in links for chips in link.chips for chip in chips):
+        assert chip.calibrations == [(0xF9, 0), (0xF9, 1)] and chip.asked == rows and not chip.unknown
+
+
+@pytest.mark.parametrize(
+    ("failure", "changes"),
+    [
+        (WrongChip, {"facts": FACTS}),
+        (CalibrationFailed, {"has_resistor": False}),
+        (ReadyLineStuck, {"line_low": True}),
+    ],
+)
+def test_luns_that_fail(failure, changes):
+    """A chip with another number of LUNs, or whose status tells of a failure."""
+    facts = {"facts": replace(FACTS, luns=2), **changes}
+    reports, links = both(config=LUNS, **facts)
+    assert [type(report.error) for report in reports] == [type(None), type(None), failure, type(None)]
+    assert not any(chip.unknown for link in links for chips in link.chips for chip in chips)

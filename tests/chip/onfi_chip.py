@@ -118,6 +118,8 @@ class OnfiChip:
         self._awaiting = 0  # the command whose address comes
         self._feature = 0
         self._parameters = b""
+        self._row = b""
+        self.asked: list[int] = []  # rows of READ STATUS ENHANCED
         self._output: bytes | None = None  # None is the status
         self._place = 0
         self._mode = "none"
@@ -142,7 +144,7 @@ class OnfiChip:
         if not self.present:
             return
         self.commands.append(byte)
-        if now < self.busy_until and byte not in (0x70, 0xFF):
+        if now < self.busy_until and byte not in (0x70, 0x78, 0xFF):
             self.ignored.append(byte)
             return
         if not self.was_reset and byte != 0xFF:
@@ -152,6 +154,10 @@ class OnfiChip:
             self._busy(now, self.reset_busy if self.was_reset else self.first_busy)
             self.was_reset, self._mode = True, "none"
             self.features.pop(1, None)
+        elif byte == 0x78 and self.facts.luns > 1:
+            self._awaiting, self._row = byte, b""
+        elif byte == 0x70 and self.facts.luns > 1:
+            self.unknown.append(byte)  # its LUNs would answer all at once
         elif byte == 0x70:
             self._mode = "status" if self._mode != "data" else "status over data"
         elif byte == 0x00:
@@ -164,6 +170,12 @@ class OnfiChip:
             self.unknown.append(byte)
 
     def address(self, byte: int, now: float) -> None:
+        if self.present and self._awaiting == 0x78:
+            self._row += bytes([byte])
+            if len(self._row) == 3:
+                self._awaiting, self._mode = 0, "status"
+                self.asked.append(int.from_bytes(self._row, "little"))
+            return
         if not self.present or now < self.busy_until:
             return
         awaiting, self._awaiting = self._awaiting, 0

@@ -20,7 +20,7 @@ class PortLink(FunctionalLink):
     def __init__(self, config: FmsConfig, memory_bytes: int = 1 << 20):
         super().__init__(config, memory_bytes)
         g = config.geometry
-        self.chips = [[OnfiChip() for _ in range(g.dies)] for _ in range(g.channels)]
+        self.chips = [[OnfiChip() for _ in range(config.chip_enables)] for _ in range(g.channels)]
         self.now = 0.0
         self.pauses, self.mode, self.byte = 0, 0, 0
         self.busy_reads = self._busy = 0
@@ -63,7 +63,8 @@ class PortLink(FunctionalLink):
         g = self.config.geometry
         if address == Register.NAND_CYCLE:
             byte, die, kind = value & 0xFF, value >> 8 & 7, value >> 12 & 7
-            if not self._paused or self._busy or die >= g.dies or kind >= self.kinds or value & ~0x77FF:
+            exists = die < self.config.chip_enables and kind < self.kinds and not value & ~0x77FF
+            if not self._paused or self._busy or not exists:
                 raise RegisterError(f"write of {value:#x} to NAND_CYCLE")
             self._cycle(kind, die, byte)
             self._busy = self.busy_reads

@@ -72,6 +72,18 @@ def test_probe(chips, capsys):
     assert main(["bringup", "--config", "probed.toml"]) == 0
 
 
+def test_probe_of_luns(chips, capsys):
+    """Each is a die, and the file has nothing that they exclude."""
+    facts = replace(FACTS, luns=2)
+    chips[:] = [OnfiChip(facts), OnfiChip(facts)]
+    assert main(["bringup", "--config", "board.toml", "--probe", "probed.toml"]) == 0
+    found = load_config("probed.toml")
+    assert (found.geometry.dies, found.chips.luns, found.chip_enables) == (2, 2, 1)
+    assert not found.chips.update and not found.chips.suspended_read
+    chips[:] = [OnfiChip(facts), OnfiChip(facts)]
+    assert main(["bringup", "--config", "probed.toml"]) == 0
+
+
 @pytest.mark.parametrize(
     ("second", "text"),
     [
@@ -88,7 +100,10 @@ def test_no_probe_of_these(chips, capsys, tmp_path, second, text):
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
-        (replace(FACTS, luns=2), "WrongChip: FLASHTRAIN TESTED has 2 LUNs behind a CE_n; expected 1"),
+        (
+            replace(FACTS, luns=3),
+            "WrongChip: FLASHTRAIN TESTED has 3 LUNs behind a CE_n; expected 1, 2, 4 or 8",
+        ),
         (
             replace(FACTS, page_bytes=3000),
             "ConfigError: geometry.page_bytes is 3000; expected a power of two",

@@ -4,6 +4,7 @@
 #define PAGE_BYTES FLASHTRAIN_PARAMETER_PAGE_BYTES
 #define COPIES FLASHTRAIN_PARAMETER_PAGE_COPIES
 #define SIGNATURE_BYTES 4
+#define ROW_BYTES 3
 #define FLOATING 0xff /* a byte that no chip drives */
 
 static uint64_t signature_of(const uint8_t* bytes) {
@@ -27,8 +28,13 @@ static void pass_time(const struct ft_port* port) {
         port->platform->pause(port->platform->context);
 }
 
-static enum ft_error read_status(struct ft_port* port, uint8_t* status) {
-    const enum ft_error error = ft_port_command(port, FLASHTRAIN_DIE_READ_STATUS);
+/* Several LUNs would answer READ STATUS all at once: READ STATUS ENHANCED asks one of them. */
+static enum ft_error read_status(struct ft_port* port, uint8_t lun, uint8_t* status) {
+    const bool enhanced = port->luns > 1;
+    enum ft_error error = ft_port_command(
+        port, enhanced ? FLASHTRAIN_DIE_READ_STATUS_ENHANCED : FLASHTRAIN_DIE_READ_STATUS);
+    for (unsigned i = 0; enhanced && i < ROW_BYTES && !error; ++i)
+        error = ft_port_address(port, (uint8_t)((uint32_t)lun << port->row_bits >> 8 * i));
     return error ? error : ft_port_read(port, status, 1);
 }
 
@@ -38,7 +44,7 @@ static enum ft_error wait_ready(struct ft_port* port, struct ft_chip* chip) {
     uint8_t status;
     enum ft_error error = becomes_ready(port, &ready);
     if (error || ready) return error;
-    error = read_status(port, &status);
+    error = read_status(port, 0, &status);
     if (error) return error;
     const bool states_ready = status & FLASHTRAIN_DIE_STATUS_RDY && status != FLOATING;
     chip->failure = states_ready ? FT_CHIP_READY_LINE_STUCK : FT_CHIP_BUSY;
@@ -133,9 +139,9 @@ static void take_page(struct ft_chip* chip, const uint8_t* page) {
     chip->sdr_modes = (uint8_t)(modes & ((1u << FLASHTRAIN_SDR_MODES) - 1));
 }
 
-static bool is_as_configured(const struct ft_chip* chip, const struct ft_info* info) {
+static bool is_as_configured(const struct ft_chip* chip, const struct ft_info* info, uint8_t luns) {
     return chip->page_bytes == info->page_bytes && chip->pages == info->pages && chip->planes == info->planes
-           && chip->blocks / chip->planes == (uint32_t)info->zones + info->spare_blocks && chip->luns == 1
+           && chip->blocks / chip->planes == (uint32_t)info->zones + info->spare_blocks && chip->luns == luns
            && chip->sdr_modes;
 }
 
@@ -171,7 +177,7 @@ static enum ft_error identify(struct ft_port* port, const struct ft_info* info, 
         return FT_OK;
     }
     take_page(chip, page);
-    if (!is_as_configured(chip, info)) chip->failure = FT_CHIP_WRONG;
+    if (!is_as_configured(chip, info, port->luns)) chip->failure = FT_CHIP_WRONG;
     return FT_OK;
 }
 
@@ -209,17 +215,24 @@ static enum ft_error set_drive(struct ft_port* port, struct ft_chip* chip, uint8
     return FT_OK;
 }
 
-static enum ft_error calibrate(struct ft_port* port, struct ft_chip* chip) {
+static enum ft_error calibrate_lun(struct ft_port* port, struct ft_chip* chip, uint8_t lun) {
     uint8_t status;
+    enum ft_error error = send(port, FLASHTRAIN_DIE_ZQ_CALIBRATION_LONG, lun);
+    if (!error) error = wait_ready(port, chip);
+    if (error || chip->failure) return error;
+    error = read_status(port, lun, &status);
+    if (!error && status & FLASHTRAIN_DIE_STATUS_FAIL) chip->failure = FT_CHIP_NOT_CALIBRATED;
+    return error;
+}
+
+static enum ft_error calibrate(struct ft_port* port, struct ft_chip* chip) {
     if (!(chip->optional_commands >> FLASHTRAIN_ZQ_CALIBRATION & 1)) {
         chip->failure = FT_CHIP_NOT_DECLARED;
         return FT_OK;
     }
-    enum ft_error error = send(port, FLASHTRAIN_DIE_ZQ_CALIBRATION_LONG, 0);
-    if (!error) error = wait_ready(port, chip);
-    if (error || chip->failure) return error;
-    error = read_status(port, &status);
-    if (!error && status & FLASHTRAIN_DIE_STATUS_FAIL) chip->failure = FT_CHIP_NOT_CALIBRATED;
+    enum ft_error error = FT_OK;
+    for (uint8_t lun = 0; lun < port->luns && !error && !chip->failure; ++lun)
+        error = calibrate_lun(port, chip, lun);
     return error;
 }
 
@@ -244,19 +257,31 @@ static enum ft_error set_mode(struct ft_port* port, struct ft_chip* chip, uint8_
     return error;
 }
 
+/* Of numbers below `count`. */
+static unsigned bits_of(uint32_t count) {
+    unsigned bits = 0;
+    while ((count - 1) >> bits) ++bits;
+    return bits;
+}
+
 enum ft_error ft_bring_up(struct ft_port* port, const struct ft_chip_options* options, struct ft_chip* chips,
                           uint32_t count) {
     struct ft_info info;
     if (!port || !port->open || !options || !chips) return FT_ERR_ARGUMENT;
     if (options->fastest >= FLASHTRAIN_SDR_MODES) return FT_ERR_ARGUMENT;
-    if (count != port->channels * port->dies) return FT_ERR_ARGUMENT;
+    const uint8_t luns = options->luns ? options->luns : 1;
+    if (port->dies % luns || count != port->channels * (port->dies / luns)) return FT_ERR_ARGUMENT;
     enum ft_error error = ft_probe(port->platform, &info);
     if (error) return error;
+    const uint32_t enables = port->dies / luns;
+    port->luns = luns;
+    const uint32_t blocks = (uint32_t)info.zones + info.spare_blocks;
+    port->row_bits = (uint8_t)(bits_of(info.pages) + bits_of(info.planes) + bits_of(blocks));
     uint8_t mode = options->fastest;
     bool sound = false;
     for (uint32_t i = 0; i < count; ++i) {
         chips[i] = (struct ft_chip){0};
-        error = ft_port_select(port, (uint8_t)(i / port->dies), (uint8_t)(i % port->dies));
+        error = ft_port_select(port, (uint8_t)(i / enables), (uint8_t)(i % enables));
         if (!error) error = start(port, &info, options, &chips[i]);
         if (error) return error;
         if (chips[i].failure) continue;
@@ -266,7 +291,7 @@ enum ft_error ft_bring_up(struct ft_port* port, const struct ft_chip_options* op
     }
     for (uint32_t i = 0; i < count; ++i) {
         if (chips[i].failure) continue;
-        error = ft_port_select(port, (uint8_t)(i / port->dies), (uint8_t)(i % port->dies));
+        error = ft_port_select(port, (uint8_t)(i / enables), (uint8_t)(i % enables));
         if (!error) error = set_mode(port, &chips[i], mode);
         const enum ft_error back = ft_port_mode(port, 0);
         if (error || back) return error ? error : back;

@@ -64,7 +64,8 @@ enum ft_error ft_port_open(struct ft_port* port, const struct ft_platform* platf
     port->channels = info.channels;
     port->dies = info.dies;
     port->polls = polls;
-    port->channel = port->die = 0;
+    port->channel = port->die = port->row_bits = 0;
+    port->luns = 1;
     port->enabled_here = !enabled(port);
     pause_engines(port, true);
     if (port->enabled_here)

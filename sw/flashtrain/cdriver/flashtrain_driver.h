@@ -390,7 +390,7 @@ enum ft_error ft_drain(struct ft_device* device);
 struct ft_port {
     const struct ft_platform* platform;
     uint32_t channels, dies, polls;
-    uint8_t channel, die;
+    uint8_t channel, die, luns, row_bits; /* of a LUN's row address, without its number */
     bool enabled_here, open;
 };
 
@@ -451,6 +451,7 @@ struct ft_chip_options {
     bool zq_calibration;
     bool sdr;        /* the engines may have SDR */
     bool ready_busy; /* R/B# is wired */
+    uint8_t luns;    /* behind a chip enable; 0 is 1 */
 };
 
 /* The facts of a chip, as its parameter page states them; zeros before that. */
@@ -468,7 +469,7 @@ struct ft_chip {
  * identity, parameter page, comparison, drive strength and ZQ calibration by the options, and the fastest SDR mode
  * that all sound chips have, which the engines have afterwards. Nothing is programmed and nothing erased.
  *
- * `chips`: one for each of the `count` chips of the device, those of channel 0 first. A chip with a failure is no
+ * `chips`: one for each of the `count` chip enables of the device, those of channel 0 first. A chip with a failure is no
  * error of the call. Each wait for a chip ends after the polls of ft_port_open: the first reset may take 10 ms. The
  * spare bytes, which no register has, are for the caller to compare. Needs 1 kB of stack.
  */

@@ -85,7 +85,7 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
     """Each scalar of the kernel by its name (`parameters.h`); a channel of the kernel stands for `lanes`."""
     g, t = config.geometry, config.timing
     require(replace(config.chips, sca=False, ready_busy=False) == Chips(), "chips", config.chips,
-            "NV-DDR3, all commands and no shared R/B#, for this model")  # fmt: skip
+            "NV-DDR3, all commands, one LUN of a chip enable and no shared R/B#, for this model")  # fmt: skip
     return {
         "channels": g.channels // lanes,
         "lanes": lanes,

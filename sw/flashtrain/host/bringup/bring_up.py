@@ -77,7 +77,9 @@ def bring_up(
     long as its cycles take on the Link. Raises :class:`PortMissing` for a device without a command port.
     """
     g = link.config.geometry
-    reports = [ChipReport(channel, die) for channel in range(g.channels) for die in range(g.dies)]
+    reports = [
+        ChipReport(channel, die) for channel in range(g.channels) for die in range(link.config.chip_enables)
+    ]
     with CommandPort(link) as port:
         for report in reports:
             try:
@@ -165,17 +167,20 @@ def _drive(chip: ChipPins, chips: Chips, report: ChipReport) -> Iterator[Step]:
     if chips.zq_calibration:
         if not page.has_zq_calibration:
             raise NotDeclared(f"{chip} declares no ZQ calibration (bit 13 of its optional commands)")
-        calibrate(chip)
+        for lun in range(chips.luns):
+            calibrate(chip, lun)
         yield Step("ZQ calibration", "passed")
 
 
-def calibrate(chip: ChipPins, *, short: bool = False) -> None:
+def calibrate(chip: ChipPins, lun: int = 0, *, short: bool = False) -> None:
     """ZQ CALIBRATION LONG, or SHORT after a change of temperature or voltage; :class:`CalibrationFailed`."""
     name = "ZQ CALIBRATION " + ("SHORT" if short else "LONG")
+    if chip.port.link.config.chips.luns > 1:
+        name += f" of LUN {lun}"
     chip.command(DieCommand.ZQ_CALIBRATION_SHORT if short else DieCommand.ZQ_CALIBRATION_LONG)
-    chip.address(0x00)  # the only LUN
+    chip.address(lun)
     chip.wait_ready(CALIBRATION_US, name)
-    status = chip.status()
+    status = chip.status(lun)
     if status & DieStatus.FAIL:
         raise CalibrationFailed(f"{chip}: {name} has failed with status {status:02X}h; is ZQ wired?")
 
@@ -183,9 +188,9 @@ def calibrate(chip: ChipPins, *, short: bool = False) -> None:
 def probed(config: FmsConfig, reports: Sequence[ChipReport]) -> FmsConfig:
     """`config` with the die that all chips state: its geometry, and the longest times of its array.
 
-    Channels, chips of a channel, buffers and timing of the bus stay as they are. :class:`WrongChip` for chips
-    that differ, or with several LUNs; `ConfigError` for a die that no controller can have. If a chip has an
-    error, it is raised.
+    Channels, chip enables of a channel, buffers and timing of the bus stay as they are. With several LUNs
+    each is a die, and what they exclude is off. :class:`WrongChip` for chips that differ; `ConfigError` for a
+    die that no controller can have. If a chip has an error, it is raised.
     """
     for report in reports:
         if report.error is not None:
@@ -196,15 +201,20 @@ def probed(config: FmsConfig, reports: Sequence[ChipReport]) -> FmsConfig:
         models = ", ".join(sorted(f"{page.maker} {page.model}" for page in facts))
         raise WrongChip(f"the chips state different parameter pages ({models}); expected equal chips")
     page = pages[0]
-    if page.luns != 1:
-        raise WrongChip(f"{page.maker} {page.model} has {page.luns} LUNs behind a CE_n; expected 1")
+    if page.luns not in (1, 2, 4, 8):
+        raise WrongChip(
+            f"{page.maker} {page.model} has {page.luns} LUNs behind a CE_n; expected 1, 2, 4 or 8"
+        )
     geometry = replace(
         config.geometry, page_bytes=page.page_bytes, spare_bytes=page.spare_bytes, pages=page.pages,
-        planes=page.planes, blocks=page.blocks // page.planes,
+        planes=page.planes, blocks=page.blocks // page.planes, dies=config.chip_enables * page.luns,
     )  # fmt: skip
+    chips = replace(config.chips, luns=1)
+    if page.luns > 1:
+        chips = replace(config.chips, luns=page.luns, suspended_read=False, update=False)
     times = {"tr": page.sense_us, "tprog": page.program_us, "tbers": page.erase_us}
     timing = replace(config.timing, **{name: ns(1000 * us) for name, us in times.items()})
-    return replace(config, geometry=geometry, timing=timing)
+    return replace(config, geometry=geometry, timing=timing, chips=chips)
 
 
 def read_id(chip: ChipPins, address: int, count: int) -> bytes:
@@ -278,7 +288,7 @@ def _differences(page: ParameterPage, config: FmsConfig) -> Iterator[str]:
         ("pages", page.pages, g.pages),
         ("planes", page.planes, g.planes),
         ("blocks of a plane", page.blocks // page.planes, g.blocks),
-        ("LUNs", page.luns, 1),
+        ("LUNs", page.luns, config.chips.luns),
     ):
         if actual != expected:
             yield f"{name} {actual:,}; expected {expected:,}"

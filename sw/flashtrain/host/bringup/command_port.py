@@ -7,6 +7,7 @@ from flashtrain.host.arguments import whole
 from flashtrain.host.controller import Controller
 from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.link import Link
+from flashtrain.spec.geometry import ROW_ADDRESS_BITS
 from flashtrain.spec.nand import DieCommand, DieStatus
 from flashtrain.spec.registers import Control, CycleKind, NandCycle, NandState, Register
 from flashtrain.spec.sdr import SDR_MODES
@@ -84,7 +85,7 @@ class CommandPort:
         """The pins of one chip; its channel is paused when this returns."""
         g = self.link.config.geometry
         whole("channel", channel, 0, g.channels - 1)
-        whole("die", die, 0, g.dies - 1)
+        whole("die", die, 0, self.link.config.chip_enables - 1)
         self.link.write_register(Register.CHANNEL_SELECT, channel)
         for _ in range(_POLLS):
             if _field(self._state(), NandState.paused):
@@ -150,9 +151,19 @@ class ChipPins:
         """Whether R/B# has been low since this was read last; with `chips.ready_busy`."""
         return bool(self.port.cycle(CycleKind.WAS_BUSY, self.die) >> self.die & 1)
 
-    def status(self) -> DieStatus:
-        """The byte of READ STATUS; the next data out are status bytes until another command."""
-        self.command(DieCommand.READ_STATUS)
+    def status(self, lun: int = 0) -> DieStatus:
+        """The byte of READ STATUS; the next data out are status bytes until another command.
+
+        Several LUNs would answer all at once: READ STATUS ENHANCED asks one of them.
+        """
+        config = self.port.link.config
+        if config.chips.luns == 1:
+            self.command(DieCommand.READ_STATUS)
+        else:
+            self.command(DieCommand.READ_STATUS_ENHANCED)
+            row = config.row_address(lun, 0, 0, 0)
+            for byte in row.to_bytes(ROW_ADDRESS_BITS // 8, "little"):
+                self.address(byte)
         return DieStatus(self.read(1)[0])
 
     def becomes_ready(self, most_us: int) -> bool:
