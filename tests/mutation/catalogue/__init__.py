@@ -7,6 +7,7 @@ from tests.mutation.catalogue.code import CODE
 from tests.mutation.catalogue.dies import DIES
 from tests.mutation.catalogue.frontend import FRONTEND
 from tests.mutation.catalogue.keys import KEYS
+from tests.mutation.catalogue.luns import LUNS
 from tests.mutation.catalogue.moving import MOVING
 from tests.mutation.catalogue.pcie import PCIE
 from tests.mutation.catalogue.pipelines import PIPELINES
@@ -30,6 +31,7 @@ FAULTS = (
     *COMMAND_PORT,
     *SDR,
     *SCA,
+    *LUNS,
     *BOARD,
     *MOVING,
     *DIES,

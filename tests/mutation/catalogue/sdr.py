@@ -73,8 +73,8 @@ SDR = (
     Fault(
         "sdr-mode-not-set",
         "channel/die_agent/die_agent.py",
-        'm.next = "TIMING_MODE"',
-        'm.next = "READY"',
+        "with m.If(sets_mode):",
+        "with m.If(0):",
         "the engine uses a mode that the chip does not have",
         CONTROLLER,
     ),
