@@ -58,9 +58,10 @@ help: ## this list
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
+# The first import compiles a module. pip would compile all, of which most are never imported.
 .venv/test.stamp: .venv/run.stamp
 	sh sim/setup.sh test $(PYTHON)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --editable '.[test,dev]'
 	@touch $@
 
 .venv/docs.stamp: .venv/run.stamp
