@@ -48,7 +48,7 @@ def found(monkeypatch):
 def test_every_part_is_measured(found, capsys):
     assert main(["area", "controller", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    engines = ["channel_2", "channel_4", "channel_8", "port_4", "sdr_4", "protected_4"]
+    engines = ["channel_2", "channel_4", "channel_8", "port_4", "sdr_4", "sca_4", "protected_4"]
     wholes = ["controller_tiny", "controller_small"]
     assert list(told["parts"]) == [*wholes, *engines, "front_end_4", "front_end_8"]
     engine = told["parts"]["channel_4"]

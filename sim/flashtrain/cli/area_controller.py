@@ -102,6 +102,12 @@ def parts() -> list[Part]:
             seeds=0,
         ),
         Part(
+            "sca_4",
+            "channel engine, 4 dies, commands beside the data",
+            partial(ChannelEngine, replace(config(4, 4), name="sca", chips=Chips(sca=True))),
+            seeds=0,
+        ),
+        Part(
             "protected_4",
             "channel engine, 4 dies, protected",
             partial(ChannelEngine, protected(config(4, 4))),
