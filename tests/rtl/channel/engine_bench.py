@@ -373,12 +373,13 @@ async def hits_are_short(dut):
 
 @cocotb.test()
 async def a_failed_program_is_told(dut):
-    """To every page of the set, and not to those before and after it."""
+    """To every page of the set, and not to those before and after it on its die and on another one."""
     centre = Centre(dut)
     await centre.start()
-    bad, good = Zone(BAD_ZONE), Zone(READ_ZONE)
-    await centre.reset(good)
-    for zone in (good, bad, good):
+    bad, good, behind = Zone(BAD_ZONE), Zone(READ_ZONE), Zone(RANDOM_ZONES[NON_VOLATILE])
+    for zone in (good, behind):
+        await centre.reset(zone)
+    for zone in (good, bad, behind, good):
         for _ in range(GEOMETRY.planes):
             centre.append(zone)
     await centre.finish()
