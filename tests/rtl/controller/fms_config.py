@@ -64,7 +64,8 @@ def quick_preset(name: str) -> FmsConfig:
     return replace(config, name=f"quick_{name}", geometry=geometry, timing=timing, max_blocks=max_blocks)
 
 
-QUICK_PRESETS = [quick_preset(name) for name in PRESETS]
+# The benches watch the pins of a classical bus.
+QUICK_PRESETS = [quick_preset(name) for name, config in PRESETS.items() if not config.chips.sca]
 CONFIGS = {config.name: config for config in (TINY, QUICK, WIDE, MANY_CHANNELS, STEADY, *QUICK_PRESETS)}
 
 _ALL = Access.READ | Access.APPEND
