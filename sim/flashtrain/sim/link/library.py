@@ -29,6 +29,7 @@ from flashtrain.rtl.export.tools import tool_versions
 from flashtrain.rtl.front_end import FrontEnd
 from flashtrain.sim import partition
 from flashtrain.sim.link.channel_unit import ChannelUnit
+from flashtrain.sim.link.pcie_model import TOP, PcieSizes, model_header, model_source
 from flashtrain.sim.link.pins import pins_of_channel, pins_of_front_end
 from flashtrain.sim.link.seams import seam_functions
 from flashtrain.sim.nand import VERILATOR_SOURCES, DieUnit, pins_of_dies
@@ -83,30 +84,37 @@ def optimization_of(config: FmsConfig) -> Optimization:
     return Optimization("-Og", "-O1") if is_short else Optimization("-O3", "-O3")
 
 
-def simulator_key(config: FmsConfig) -> str:
+def simulator_key(config: FmsConfig, pcie: PcieSizes | None = None) -> str:
     """The key of the simulator of `config`, for these sources and tools."""
     tools = json.dumps(tool_versions()), compiler_version(cxx_compiler())
-    return content_key(repr(config), *tools, code_key(".py", ".sv", ".cpp", ".h"))
+    sizes = () if pcie is None else (repr(pcie),)
+    return content_key(repr(config), *sizes, *tools, code_key(".py", ".sv", ".cpp", ".h"))
 
 
-def build_library(config: FmsConfig, plans: Mapping[str, Plan] | None = None) -> Path:
-    """The library's path; built once per content. plans: other ones than `plans_of` has."""
+def build_library(
+    config: FmsConfig, plans: Mapping[str, Plan] | None = None, pcie: PcieSizes | None = None
+) -> Path:
+    """The library's path; built once per content.
+
+    plans: other ones than `plans_of` has. pcie: with a front end of PCI Express in the place of the tensor
+    buffer.
+    """
     if plans is not None:
-        return _build(config, plans)[0]
+        return _build(config, plans, pcie)[0]
     cache = user_cache()
 
     def build(folder: Path) -> None:
         print(f"flashtrain: {_first_use(config, cache)}", file=sys.stderr, flush=True)
-        library, seconds = _build(config, {})
+        library, seconds = _build(config, {}, pcie)
         index = {"library": str(library.relative_to(cache.folder)), "seconds": seconds, "name": config.name}
         (folder / _INDEX).write_text(json.dumps(index), encoding="utf-8")
 
-    key = simulator_key(config)
+    key = simulator_key(config, pcie)
     folder = cache.build(SIMULATORS, config.name, key, f"simulator of {config.name}", build)
     library = cache.folder / read_json(folder / _INDEX)["library"]
     if cache.hold(str(library.parent.relative_to(cache.folder))):
         return library
-    return _build(config, {})[0]  # it was removed, or is damaged
+    return _build(config, {}, pcie)[0]  # it was removed, or is damaged
 
 
 def _first_use(config: FmsConfig, cache: UserCache) -> str:
@@ -127,7 +135,7 @@ def _first_use(config: FmsConfig, cache: UserCache) -> str:
     return f"the simulator of {config.name} is compiled once, into {cache.folder}: {expected}"
 
 
-def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
+def _build(config: FmsConfig, plans: Mapping[str, Plan], pcie: PcieSizes | None) -> tuple[Path, float]:
     """The library, and the seconds that it takes if nothing of it is in the cache."""
     plans = {**plans_of(config), **plans}
     optimization = optimization_of(config)
@@ -160,10 +168,13 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
                     files, part.module, prefix_of(part), optimization=optimization.models
                 )
                 one_clock[part.module] = not part.gated
+    if pcie is not None:
+        sources[TOP] = model_source(config, pcie, optimization.models)
     models = dict(
         zip(sources, verilate_all(list(sources.values()), f"the parts of {config.name}"), strict=True)
     )
-    facts = {module: model_facts(model, one_clock=one_clock[module]) for module, model in models.items()}
+    parts_of = {module: model for module, model in models.items() if module != TOP}
+    facts = {module: model_facts(model, one_clock=one_clock[module]) for module, model in parts_of.items()}
     classes: list[str] = []
     silent: set[tuple[str, str]] = set()
     for name, whole, plan in cuts:
@@ -174,9 +185,12 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan]) -> tuple[Path, float]:
     cpp = [path for folder in _CPP for path in sorted(folder.iterdir())]
     pins = [*pins_of_front_end(config), *pins_of_channel(config, (*pins_of_dies(config).answers, "rb_n"))]
     generated = {
-        "models.h": header_of_models(models, facts, silent),
+        "models.h": header_of_models(parts_of, facts, silent),
         "components.h": [*_HEADER, *classes, *_exchange(config), *pins, *seam_functions(config)],
+        "buffer.h": _BUFFER if pcie is None else _PCIE_BUFFER,
     }
+    if pcie is not None:
+        generated["pcie_model.h"] = list(model_header(config, pcie))
     library = build_shared_library(
         list(models.values()), cpp, "flashtrain_device", optimization=optimization.between,
         generated={name: "\n".join(lines) + "\n" for name, lines in generated.items()},
@@ -230,6 +244,21 @@ _HEADER = (
     '#include "parts.h"',
     '#include "recording.h"',
     "using flashtrain::carry;",
+)
+
+
+_BUFFER = (
+    "// Generated: what is behind the controller's AXI ports.",
+    "#pragma once",
+    '#include "tensor_buffer.h"',
+    "namespace flashtrain { using Buffer = TensorBuffer; }",
+)
+_PCIE_BUFFER = (
+    "// Generated: what is behind the controller's AXI ports.",
+    "#pragma once",
+    "#define FLASHTRAIN_PCIE",
+    '#include "pcie_host.h"',
+    "namespace flashtrain { using Buffer = PcieHost; }",
 )
 
 

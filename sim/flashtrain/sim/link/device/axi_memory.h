@@ -17,6 +17,8 @@
 
 namespace flashtrain {
 
+enum AxiChannel : uint16_t { QUEUE_READ = 0, QUEUE_WRITE = 1, DATA_READ = 2, DATA_WRITE = 3 };
+
 enum Response : uint8_t { OKAY = 0, DECERR = 3 };
 
 // Bytes that may move per clock, in 1/65536; 0: as many as the ports can take.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "axi_memory.h"
+#include "buffer.h"
 #include "recording.h"
 #include "system.h"
 #include "verilated.h"
@@ -25,8 +26,6 @@ enum Kind : uint16_t {
     INTERRUPT_RAISED = 102,
     REGISTER_WRITTEN = 103,  // `detail` its address
 };
-
-enum AxiChannel : uint16_t { QUEUE_READ = 0, QUEUE_WRITE = 1, DATA_READ = 2, DATA_WRITE = 3 };
 
 // A pin, by its number in `kPins`, has another value from this cycle on.
 struct PinChange {
@@ -64,33 +63,30 @@ class Device {
     void power_cycle() {
         system_.cut_power(cycles_);
         system_.reset(true);
+        buffer_.reset(true);
         clock();  // from now on the controller asks for nothing
-        queue_reader_.forget();
-        data_reader_.forget();
-        queue_writer_.forget();
-        data_writer_.forget();
-        drive_tensor_buffer();
+        buffer_.forget();
+        buffer_.drive(cycles_);
         for (int i = 1; i < kResetCycles; ++i) clock();
         system_.reset(false);
+        buffer_.reset(false);
         clock();
     }
 
     void clock() {
         recording.turn(cycles_);
         system_.settle(cycles_);
+        buffer_.settle([this] { system_.settle_front_end(); });
         if (logging_pins) log_pins();
 
-        queue_reader_.sample(cycles_);
-        queue_writer_.sample(cycles_);
-        data_reader_.sample(cycles_);
-        data_writer_.sample(cycles_);
+        buffer_.sample(cycles_);
         if (tracing || recording.on()) trace_bursts();
         if (recording.on()) record_seams();
         system_.edge(cycles_);
         ++cycles_;
         memory_.budget.clock();
-        drive_tensor_buffer();
-        system_.settle_front_end();
+        buffer_.drive(cycles_);
+        settle_pins();
     }
 
     Stop run(uint64_t most) {
@@ -103,25 +99,26 @@ class Device {
     }
 
     Access write_register(uint32_t address, uint32_t value) {
-        front_end_.registers__awaddr(static_cast<SData>(address));
-        front_end_.registers__awvalid(CData{1});
-        front_end_.registers__wdata(IData{value});
-        front_end_.registers__wstrb(CData{15});
-        front_end_.registers__wvalid(CData{1});
-        front_end_.registers__bready(CData{1});
+        auto& pins = buffer_.registers();
+        pins.registers__awaddr(static_cast<SData>(address));
+        pins.registers__awvalid(CData{1});
+        pins.registers__wdata(IData{value});
+        pins.registers__wstrb(CData{15});
+        pins.registers__wvalid(CData{1});
+        pins.registers__bready(CData{1});
         record(cycles_, cycles_, REGISTER_WRITTEN, 0, 0, address);
         CData awvalid = 1, wvalid = 1;
         for (int i = 0; i < kRegisterCycles; ++i) {
-            system_.settle_front_end();
-            const bool aw = awvalid & front_end_.registers__awready();
-            const bool w = wvalid & front_end_.registers__wready();
-            const bool b = front_end_.registers__bvalid();
-            const bool error = front_end_.registers__bresp() & 2;
+            settle_pins();
+            const bool aw = awvalid & pins.registers__awready();
+            const bool w = wvalid & pins.registers__wready();
+            const bool b = pins.registers__bvalid();
+            const bool error = pins.registers__bresp() & 2;
             clock();
-            if (aw) front_end_.registers__awvalid(awvalid = 0);
-            if (w) front_end_.registers__wvalid(wvalid = 0);
+            if (aw) pins.registers__awvalid(awvalid = 0);
+            if (w) pins.registers__wvalid(wvalid = 0);
             if (b) {
-                front_end_.registers__bready(CData{0});
+                pins.registers__bready(CData{0});
                 return error ? ERROR : DONE;
             }
         }
@@ -129,58 +126,62 @@ class Device {
     }
 
     Access read_register(uint32_t address, uint32_t& value) {
-        front_end_.registers__araddr(static_cast<SData>(address));
-        front_end_.registers__arvalid(CData{1});
-        front_end_.registers__rready(CData{1});
+        auto& pins = buffer_.registers();
+        pins.registers__araddr(static_cast<SData>(address));
+        pins.registers__arvalid(CData{1});
+        pins.registers__rready(CData{1});
         CData arvalid = 1;
         for (int i = 0; i < kRegisterCycles; ++i) {
-            system_.settle_front_end();
-            const bool ar = arvalid & front_end_.registers__arready();
-            const bool r = front_end_.registers__rvalid();
-            const bool error = front_end_.registers__rresp() & 2;
-            if (r) value = front_end_.registers__rdata();
+            settle_pins();
+            const bool ar = arvalid & pins.registers__arready();
+            const bool r = pins.registers__rvalid();
+            const bool error = pins.registers__rresp() & 2;
+            if (r) value = pins.registers__rdata();
             clock();
-            if (ar) front_end_.registers__arvalid(arvalid = 0);
+            if (ar) pins.registers__arvalid(arvalid = 0);
             if (r) {
-                front_end_.registers__rready(CData{0});
+                pins.registers__rready(CData{0});
                 return error ? ERROR : DONE;
             }
         }
         return TIMEOUT;
     }
 
+#ifdef FLASHTRAIN_PCIE
+    // An access of the host to its registers, or of firmware to the mailbox.
+    Access access(bool firmware, bool write, uint32_t dword, uint32_t& value) {
+        auto& pins = buffer_.pins();
+        auto payload = pins.accesses__payload();
+        put_field(payload, kAccessWrite, write);
+        put_field(payload, kAccessOffset, dword);
+        put_field(payload, kAccessData, value);
+        firmware ? pins.firmware__payload(payload) : pins.accesses__payload(payload);
+        firmware ? pins.values__ready(CData{1}) : pins.answers__ready(CData{1});
+        CData valid = 1;
+        for (int i = 0; i < kRegisterCycles; ++i) {
+            firmware ? pins.firmware__valid(valid) : pins.accesses__valid(valid);
+            settle_pins();
+            const bool taken = valid & (firmware ? pins.firmware__ready() : pins.accesses__ready());
+            const bool answered = !write && (firmware ? pins.values__valid() : pins.answers__valid());
+            if (answered) value = firmware ? pins.values__payload() : pins.answers__payload();
+            clock();
+            if (taken) valid = 0;
+            firmware ? pins.firmware__valid(valid) : pins.accesses__valid(valid);
+            if (answered || (taken && write)) return DONE;
+        }
+        return TIMEOUT;
+    }
+
+    uint64_t take_messages() { return buffer_.take_messages(); }
+#endif
+
   private:
     static constexpr int kRegisterCycles = 1000;
     static constexpr int kResetCycles = 8;
 
-    // What the tensor buffer answers from the next clock on.
-    void drive_tensor_buffer() {
-        if (queue_reader_.drive(cycles_)) {
-            front_end_.queue__arready(queue_reader_.arready);
-            front_end_.queue__rvalid(queue_reader_.rvalid);
-            front_end_.queue__rdata(queue_reader_.rdata);
-            front_end_.queue__rresp(queue_reader_.rresp);
-            front_end_.queue__rlast(queue_reader_.rlast);
-        }
-        if (data_reader_.drive(cycles_)) {
-            front_end_.data__arready(data_reader_.arready);
-            front_end_.data__rvalid(data_reader_.rvalid);
-            front_end_.data__rdata(data_reader_.rdata);
-            front_end_.data__rresp(data_reader_.rresp);
-            front_end_.data__rlast(data_reader_.rlast);
-        }
-        if (queue_writer_.drive(cycles_)) {
-            front_end_.queue__awready(queue_writer_.awready);
-            front_end_.queue__wready(queue_writer_.wready);
-            front_end_.queue__bvalid(queue_writer_.bvalid);
-            front_end_.queue__bresp(queue_writer_.bresp);
-        }
-        if (data_writer_.drive(cycles_)) {
-            front_end_.data__awready(data_writer_.awready);
-            front_end_.data__wready(data_writer_.wready);
-            front_end_.data__bvalid(data_writer_.bvalid);
-            front_end_.data__bresp(data_writer_.bresp);
-        }
+    void settle_pins() {
+        system_.settle_front_end();
+        buffer_.settle([this] { system_.settle_front_end(); });
     }
 
     void log_pins() {
@@ -207,36 +208,15 @@ class Device {
     }
 
     void trace_bursts() {
-        trace_side(queue_reader_, QUEUE_READ);
-        trace_side(queue_writer_, QUEUE_WRITE);
-        trace_side(data_reader_, DATA_READ);
-        trace_side(data_writer_, DATA_WRITE);
+        buffer_.for_each_side([this](const auto& side, AxiChannel channel) { trace_side(side, channel); });
         if (front_end_.irq() && !interrupt_) record(cycles_, cycles_, INTERRUPT_RAISED, 0, 0, 0);
         interrupt_ = front_end_.irq();
     }
 
-    template <typename Port>
-    using Of = std::remove_cv_t<std::remove_reference_t<Port>>;
-
     System system_;
     decltype(system_.front_end()) front_end_ = system_.front_end();
     Memory memory_;
-    AxiReader<Of<decltype(front_end_.queue__araddr())>, Of<decltype(front_end_.queue__wdata())>> queue_reader_{
-        memory_, front_end_.queue__araddr(), front_end_.queue__arlen(), front_end_.queue__arvalid(),
-        front_end_.queue__rready()};
-    AxiReader<Of<decltype(front_end_.data__araddr())>, Of<decltype(front_end_.data__wdata())>> data_reader_{
-        memory_, front_end_.data__araddr(), front_end_.data__arlen(), front_end_.data__arvalid(),
-        front_end_.data__rready()};
-    AxiWriter<Of<decltype(front_end_.queue__awaddr())>, Of<decltype(front_end_.queue__wdata())>,
-              Of<decltype(front_end_.queue__wstrb())>>
-        queue_writer_{memory_, front_end_.queue__awaddr(), front_end_.queue__awvalid(),
-                      front_end_.queue__wdata(), front_end_.queue__wstrb(),
-                      front_end_.queue__wlast(), front_end_.queue__wvalid(), front_end_.queue__bready()};
-    AxiWriter<Of<decltype(front_end_.data__awaddr())>, Of<decltype(front_end_.data__wdata())>,
-              Of<decltype(front_end_.data__wstrb())>>
-        data_writer_{memory_, front_end_.data__awaddr(), front_end_.data__awvalid(),
-                      front_end_.data__wdata(), front_end_.data__wstrb(),
-                     front_end_.data__wlast(), front_end_.data__wvalid(), front_end_.data__bready()};
+    Buffer buffer_{front_end_, memory_};
     std::vector<uint64_t> pins_;  // as logged last
     uint64_t cycles_ = 0;
     bool interrupt_ = false;
@@ -271,6 +251,12 @@ void flashtrain_clock(uint64_t count) {
 }
 int32_t flashtrain_write_register(uint32_t address, uint32_t value) { return device->write_register(address, value); }
 int32_t flashtrain_read_register(uint32_t address, uint32_t* value) { return device->read_register(address, *value); }
+#ifdef FLASHTRAIN_PCIE
+int32_t flashtrain_access(int32_t firmware, int32_t write, uint32_t dword, uint32_t* value) {
+    return device->access(firmware, write, dword, *value);
+}
+uint64_t flashtrain_take_messages() { return device->take_messages(); }
+#endif
 const char* flashtrain_first_violation() { return violations.empty() ? nullptr : violations.front().c_str(); }
 void flashtrain_set_tracing(int32_t on) { tracing = on; }
 uint64_t flashtrain_trace_records() { return trace.size(); }

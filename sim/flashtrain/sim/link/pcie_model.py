@@ -1,0 +1,119 @@
+"""The front end of PCI Express as a model before the simulated controller, for `device/pcie_host.h`."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from amaranth import Value
+from amaranth.lib import data
+from amaranth.lib.wiring import Out
+
+from flashtrain.rtl.lib.shared import leaf_ports
+from flashtrain.rtl.pcie.layouts import Access, TlpCompletion, TlpData, TlpRequest
+from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
+from flashtrain.sim.partition.emit import member
+from flashtrain.sim.verilator.verilated import ModelSource, exported_sources
+from flashtrain.spec import FmsConfig
+
+TOP = "flashtrain_pcie_front_end"
+PREFIX = "Vpcie_front_end"
+CONTROLLER = "flash_"
+"""Before the names of the controller's pins."""
+
+
+@dataclass(frozen=True)
+class PcieSizes:
+    """Parameters of `PcieFrontEnd`."""
+
+    queues: int
+    entries: int
+    slots: int
+    most_bytes: int
+    tags: int
+
+    def front_end(self, config: FmsConfig) -> PcieFrontEnd:
+        return PcieFrontEnd(config, **asdict(self))
+
+
+def model_source(config: FmsConfig, sizes: PcieSizes, optimization: str) -> ModelSource:
+    sources = exported_sources(lambda: sizes.front_end(config), TOP, repr((config, sizes)))
+    return ModelSource(sources, TOP, PREFIX, optimization=optimization)
+
+
+def model_header(config: FmsConfig, sizes: PcieSizes) -> Iterator[str]:
+    """A class with the pins of the front end, and what crosses between it and the controller."""
+    ports = [
+        (name, flow, len(Value.cast(value)))
+        for name, flow, value in leaf_ports(sizes.front_end(config))
+        if len(Value.cast(value)) and name != "completions__ready"
+    ]
+    yield "// Generated from the ports of the front end of PCI Express."
+    yield "#pragma once"
+    yield f'#include "{PREFIX}.h"'
+    yield '#include "components.h"'
+    yield "namespace flashtrain {"
+    yield "struct Field { unsigned low, width; };"
+    for name, layout, field in (
+        ("RequestWrite", TlpRequest(sizes.tags), "write"),
+        ("RequestAddress", TlpRequest(sizes.tags), "address"),
+        ("RequestLength", TlpRequest(sizes.tags), "length"),
+        ("RequestTag", TlpRequest(sizes.tags), "tag"),
+        ("DataWord", TlpData(), "data"),
+        ("CompletionWord", TlpCompletion(sizes.tags), "data"),
+        ("CompletionTag", TlpCompletion(sizes.tags), "tag"),
+        ("CompletionEnd", TlpCompletion(sizes.tags), "end"),
+        ("CompletionFailed", TlpCompletion(sizes.tags), "failed"),
+        ("AccessWrite", Access(), "write"),
+        ("AccessOffset", Access(), "offset"),
+        ("AccessData", Access(), "data"),
+    ):
+        yield f"constexpr Field k{name}{{{_place(layout, field)}}};"
+    yield "class PcieFrontEnd {"
+    yield "  public:"
+    yield "    void eval() { model_.eval(); }"
+    yield "    void edge() { model_.clk = 1; model_.eval(); model_.clk = 0; }"
+    yield "    void reset(bool on) { model_.rst = on; model_.eval(); }"
+    for name, flow, _ in ports:
+        yield f"    const auto& {name}() const {{ return model_.{member(name)}; }}"
+        if flow is not Out:
+            yield "    template <typename Value>"
+            yield f"    void {name}(const Value& value) {{ model_.{member(name)} = value; }}"
+    yield "  private:"
+    yield "    VerilatedContext context_;"
+    yield f"    {PREFIX} model_{{&context_}};"
+    yield "};"
+    crossing = [port for port in ports if port[0].startswith(CONTROLLER)]
+    yield "inline void to_pcie(const FrontEnd& from, PcieFrontEnd& to) {"
+    for name, flow, _ in crossing:
+        if flow is not Out:
+            yield f"    to.{name}(from.{name.removeprefix(CONTROLLER)}());"
+    yield "}"
+    yield "// The pins that had other values last."
+    yield "struct Crossed {"
+    for name, flow, width in crossing:
+        if flow is Out:
+            yield f"    {_kind(width)} {name}{{}};"
+    yield "};"
+    yield "inline bool from_pcie(const PcieFrontEnd& from, FrontEnd& to, Crossed& last) {"
+    yield "    bool changed = false;"
+    for name, flow, _ in crossing:
+        if flow is Out:
+            yield f"    if (carry(last.{name}, from.{name}())) {{"
+            yield f"        to.{name.removeprefix(CONTROLLER)}(from.{name}());"
+            yield "        changed = true;"
+            yield "    }"
+    yield "    return changed;"
+    yield "}"
+    yield "}  // namespace flashtrain"
+
+
+def _place(layout: data.StructLayout, field: str) -> str:
+    found = layout[field]
+    return f"{found.offset}, {found.width}"
+
+
+def _kind(width: int) -> str:
+    """Verilator's type of a port."""
+    for most, kind in ((8, "CData"), (16, "SData"), (32, "IData"), (64, "QData")):
+        if width <= most:
+            return kind
+    return f"VlWide<{-(-width // 32)}>"
