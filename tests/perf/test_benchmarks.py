@@ -304,7 +304,10 @@ def test_wear_spread():
     assert measured.value == counts.max() - counts.min() < 20
 
 
-ALONE = ("wave_speed", "update_adam_w16_s8")
+ALONE = (
+    "wave_speed", "update_adam_w16_s8",
+    "pcie_append", "pcie_read", "pcie_command_time_write", "pcie_command_time_read",
+)  # fmt: skip
 """Rows for which alone a device would be built."""
 
 OWN = (
@@ -388,7 +391,7 @@ def test_the_rows_of_the_table():
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
         "trace_speed", "image_speed", "serve_throughput", "serve_iops",
         "offload_speed", "offload_speed_codec", "checkpoint_load_speed", "dataset_speed",
-        "dataset_speed_shuffled", "die_step_speed",
+        "dataset_speed_shuffled", "die_step_speed", "pcie_append", "pcie_read",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "optimstore"] == [
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",

@@ -46,6 +46,8 @@ FULL_SCALE = (
     Row("metadata_bytes", "behemoth"),
     Row("buffer_bytes", "behemoth"),
     Row("simulation_speed", "behemoth"),
+    Row("pcie_command_time_write", "behemoth"),
+    Row("pcie_command_time_read", "behemoth"),
     Row("model_speed", "behemoth"),
     Row("model_speed_read", "behemoth"),
     Row("model_speed_random", "behemoth"),
@@ -66,7 +68,7 @@ SMALL_SCALE = tuple(
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
         "trace_speed", "image_speed", "serve_throughput", "serve_iops",
         "offload_speed", "offload_speed_codec", "checkpoint_load_speed", "dataset_speed",
-        "dataset_speed_shuffled", "die_step_speed",
+        "dataset_speed_shuffled", "die_step_speed", "pcie_append", "pcie_read",
     )
 )  # fmt: skip
 OPTIMSTORE = tuple(
@@ -100,7 +102,7 @@ _SMALLER = {
 
 def _smaller(row: Row) -> Row:
     """The row on a smaller configuration, unless no device is simulated cycle by cycle."""
-    if row.benchmark in SYSTEM_BENCHMARKS:
+    if row.benchmark in SYSTEM_BENCHMARKS and not SYSTEM_BENCHMARKS[row.benchmark].shrinks:
         return row
     return Row(row.benchmark, _SMALLER.get(row.configuration, row.configuration))
 

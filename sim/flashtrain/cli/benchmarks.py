@@ -51,6 +51,7 @@ from .console import Console
 from .info import controller_memories
 from .model_speed import ModelSpeed
 from .observed_speed import imaged_speed, recorded_speed, waved_speed
+from .pcie_speed import ROWS as PCIE_ROWS
 from .serve_speed import ServeSpeed
 from .torch_speed import CASES as TORCH_CASES
 from .torch_speed import TorchSpeed, codec_speed
@@ -172,11 +173,13 @@ class DesignBenchmark:
 class SystemBenchmark:
     """A benchmark that opens its devices itself; `run` receives the name of the row's configuration.
 
-    must_meet: a missed goal fails the command without `--strict`, too.
+    must_meet: a missed goal fails the command without `--strict`, too. shrinks: quick rows are on a smaller
+    configuration, because a device is simulated cycle by cycle.
     """
 
     run: Callable[[str, Settings, Console], Result]
     must_meet: bool = False
+    shrinks: bool = False
     alone: ClassVar[bool] = True
 
 
@@ -250,6 +253,7 @@ SYSTEM_BENCHMARKS = {
     "wave_speed": SystemBenchmark(waved_speed),
     "serve_throughput": SystemBenchmark(ServeSpeed("serve_throughput", serve_throughput)),
     "serve_iops": SystemBenchmark(ServeSpeed("serve_iops", serve_iops)),
+    **{row.name: SystemBenchmark(row, shrinks=True) for row in PCIE_ROWS},
     **{case.name: SystemBenchmark(TorchSpeed(case)) for case in TORCH_CASES},
     "offload_speed_codec": SystemBenchmark(codec_speed),
 }

@@ -95,7 +95,7 @@ def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = Fal
     together as long.
     """
     g = device.config.geometry
-    order = _dies_in_turn(g, min(QUICK_BURST if quick else BURST, g.zone_capacity))
+    order = dies_in_turn(g, min(QUICK_BURST if quick else BURST, g.zone_capacity))
     first_cycle = device.cycles
     interval = _read_one_by_one(device, recorder, order, (len(order) // 2, len(order)))
     return _command_time(device, interval, len(order), device.cycles - first_cycle, BEHEMOTH_READ)
@@ -152,7 +152,7 @@ def _read_one_by_one(
     return interval
 
 
-def _dies_in_turn(geometry: Geometry, count: int) -> list[int]:
+def dies_in_turn(geometry: Geometry, count: int) -> list[int]:
     """The first `count` blocks of a zone; those of consecutive dies follow each other as soon as can be."""
 
     def turn(block: int) -> tuple[int, int, int, int]:

@@ -1,0 +1,49 @@
+"""The rows of the drive on PCI Express."""
+
+import time
+from dataclasses import dataclass, replace
+
+from flashtrain.perf.append import ASKED
+from flashtrain.perf.measurement import Cost, Result
+
+from .bench_settings import Settings
+from .console import Console
+
+LINK = "rtl"
+
+
+@dataclass(frozen=True)
+class PcieSpeed:
+    """The row `name`; its rate must be that of the row `without` PCI Express, if there is one."""
+
+    name: str
+    without: str = ""
+
+    def __call__(self, configuration: str, settings: Settings, console: Console) -> Result:
+        # Late: the hardware's language takes a moment to import; the rows import this module.
+        from . import bench_rows, bench_table, pcie_rates
+
+        config = bench_table.CONFIGURATIONS[configuration]
+        base = None
+        if self.without:
+            console.step(f"{self.without} on {configuration}, without PCI Express")
+            row = bench_table.Row(self.without, configuration)
+            base = bench_rows.measure(row, config, settings.quick, console)
+            console.step(f"{self.name} on {configuration}, with it")
+        started = time.process_time()
+        measured = pcie_rates.measure(self.name, config, settings.quick)
+        if base is not None:
+            share = measured.value / base.value
+            asked = f"{ASKED:.0%} of {self.without}"
+            note = f"{share:.2%} of {base.value:.3f} {base.unit} without PCI Express; {measured.note}"
+            measured = replace(measured, bound=base.bound, asked=asked, met=share >= ASKED, note=note)
+        cost = Cost(time.process_time() - started, 0)
+        return Result.of(self.name, configuration, LINK, cost, measured)
+
+
+ROWS = (
+    PcieSpeed("pcie_append", "append_erased"),
+    PcieSpeed("pcie_read", "read_sequential"),
+    PcieSpeed("pcie_command_time_write"),
+    PcieSpeed("pcie_command_time_read"),
+)
