@@ -16,7 +16,7 @@ def built(monkeypatch) -> list[str]:
     """The configurations that were built, as a file each that seems to have taken two minutes."""
     names = []
 
-    def build(config, plans) -> tuple[Path, float]:
+    def build(config, plans, pcie) -> tuple[Path, float]:
         names.append(config.name)
 
         def write(folder: Path) -> None:
