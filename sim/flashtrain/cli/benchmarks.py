@@ -173,8 +173,8 @@ class DesignBenchmark:
 class SystemBenchmark:
     """A benchmark that opens its devices itself; `run` receives the name of the row's configuration.
 
-    must_meet: a missed goal fails the command without `--strict`, too. shrinks: quick rows are on a smaller
-    configuration, because a device is simulated cycle by cycle.
+    - must_meet: a missed goal fails the command without `--strict`, too.
+    - shrinks: a device is simulated cycle by cycle, so quick rows are on a smaller configuration.
     """
 
     run: Callable[[str, Settings, Console], Result]
