@@ -4,19 +4,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from flashtrain.perf.append import QUICK_SUPERPAGES, SUPERPAGES, settling_superpages
+from flashtrain.host import open_device
+from flashtrain.perf.append import QUICK_SUPERPAGES, SUPERPAGES, append_erased, settling_superpages
 from flashtrain.perf.array_work import programs_per_cycle
 from flashtrain.perf.commands import BURST, MOST_TIME, QUICK_BURST, dies_in_turn
 from flashtrain.perf.measurement import BenchmarkError, Measurement
 from flashtrain.perf.progress import pages_programmed, pages_read, run_until
-from flashtrain.perf.read import MARGIN_SUPERPAGES
+from flashtrain.perf.read import MARGIN_SUPERPAGES, read_sequential
 from flashtrain.perf.read import QUICK_SUPERPAGES as QUICK_READ_SUPERPAGES
 from flashtrain.perf.read import SUPERPAGES as READ_SUPERPAGES
-from flashtrain.sim.link.pcie_link import DATA, Answer, PcieDrive, PcieLink
+from flashtrain.sim.link.pcie_link import PcieLink
 from flashtrain.sim.link.pcie_model import PcieSizes
+from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.trace.array import ArrayTrace
 from flashtrain.spec import FmsConfig, NodeTable, Opcode
-from flashtrain.spec.streams import Access, Persistency, Retention, Stream
+from flashtrain.spec.streams import SINGLE_NODE, Access, Persistency, Retention, Stream
+
+from .device import memory_bytes
+from .pcie_drive import DATA, Answer, PcieDrive
 
 SIZES = PcieSizes(queues=1, entries=1024, slots=64, most_bytes=1 << 20, tags=16)
 """As in `flashtrain area pcie`, but for the number of queues."""
@@ -195,6 +200,15 @@ _MEASURES: dict[str, Callable[[PcieDrive, bool], Measurement]] = {
     "pcie_command_time_write": pcie_command_time_write,
     "pcie_command_time_read": pcie_command_time_read,
 }
+
+
+_WITHOUT = {"append_erased": append_erased, "read_sequential": read_sequential}
+
+
+def measure_without(name: str, config: FmsConfig, quick: bool) -> Measurement:
+    """The row `name` of a controller with a tensor buffer."""
+    with open_device(config, RtlLink, node=SINGLE_NODE, memory_bytes=memory_bytes(config)) as device:
+        return _WITHOUT[name](device, ArrayTrace(device.link), quick)
 
 
 def measure(name: str, config: FmsConfig, quick: bool) -> Measurement:

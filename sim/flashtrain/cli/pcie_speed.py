@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from flashtrain.perf.append import ASKED
 from flashtrain.perf.measurement import Cost, Result
+from flashtrain.spec import preset
 
 from .bench_settings import Settings
 from .console import Console
@@ -20,15 +21,14 @@ class PcieSpeed:
     without: str = ""
 
     def __call__(self, configuration: str, settings: Settings, console: Console) -> Result:
-        # Late: the hardware's language takes a moment to import; the rows import this module.
-        from . import bench_rows, bench_table, pcie_rates
+        # Late: the hardware's language takes a moment to import.
+        from . import pcie_rates
 
-        config = bench_table.CONFIGURATIONS[configuration]
+        config = preset(configuration)
         base = None
         if self.without:
             console.step(f"{self.without} on {configuration}, without PCI Express")
-            row = bench_table.Row(self.without, configuration)
-            base = bench_rows.measure(row, config, settings.quick, console)
+            base = pcie_rates.measure_without(self.without, config, settings.quick)
             console.step(f"{self.name} on {configuration}, with it")
         started = time.process_time()
         measured = pcie_rates.measure(self.name, config, settings.quick)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from flashtrain.cli.main import main
+from flashtrain.cli.pcie_drive import DATA, DriveError, PcieDrive
 from flashtrain.cli.pcie_rates import NODE, NSID, SIZES
-from flashtrain.sim.link.pcie_link import DATA, DriveError, PcieDrive, PcieLink
+from flashtrain.sim.link.pcie_link import PcieLink
 from flashtrain.spec import Opcode, preset
 
 TINY = preset("tiny")
