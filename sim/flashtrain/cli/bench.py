@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--rtl-results", type=output_file, default=RTL_RESULTS, metavar="FILE",
-        help=f"of {NAME}: values of the RTL, used again for the same sources (default: {RTL_RESULTS})",
+        help=f"of {NAME}: the RTL's values, used again (default: {RTL_RESULTS})",
     )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="exit code 1 if a benchmark misses its goal")
     parser.add_argument(

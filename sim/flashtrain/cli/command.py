@@ -43,7 +43,7 @@ def add_configuration(
     names = [name for name, config in PRESETS.items() if offered(config)]
     one.add_argument(
         "--preset", choices=names, metavar="NAME",
-        help=f"configuration by name: {', '.join(names)} (default: {default})",
+        help=f"{', '.join(names)} (default: {default})",
     )  # fmt: skip
     parser.set_defaults(usual_preset=default)
     add_config_file(one)

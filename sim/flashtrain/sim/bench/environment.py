@@ -43,7 +43,7 @@ MEMORY_BYTES = 256 << 10
 _QUEUE_SPACE = 4 << 10  # for each of the four queues
 ARENA = 4 * _QUEUE_SPACE  # data lie behind the queues
 DEFAULT_TIMEOUT = 450_000
-"""Cycles: all zones may have to be erased first, with a clock of the NAND three times as slow as the system's."""
+"""Cycles: all zones may have to be erased first, with a NAND's clock three times as slow as the system's."""
 
 _DATA_COMMANDS = (Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND)
 # Arrays outlive a reset of the design: only the first test of a simulation finds them erased.

@@ -187,7 +187,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan], pcie: PcieSizes | None)
     generated = {
         "models.h": header_of_models(parts_of, facts, silent),
         "components.h": [*_HEADER, *classes, *_exchange(config), *pins, *seam_functions(config)],
-        "buffer.h": _BUFFER if pcie is None else _PCIE_BUFFER,
+        "buffer.h": BUFFER_HEADER if pcie is None else _PCIE_BUFFER,
     }
     if pcie is not None:
         generated["pcie_model.h"] = list(model_header(config, pcie))
@@ -247,12 +247,15 @@ _HEADER = (
 )
 
 
-_BUFFER = (
+BUFFER_HEADER = (
     "// Generated: what is behind the controller's AXI ports.",
     "#pragma once",
-    '#include "tensor_buffer.h"',
-    "namespace flashtrain { using Buffer = TensorBuffer; }",
+    '#include "axi_memory.h"',
+    '#include "components.h"',
+    "namespace flashtrain { using Buffer = TensorBuffer<FrontEnd>; }",
 )
+"""`buffer.h` of a device whose tensor buffer has no front end of PCI Express before it."""
+
 _PCIE_BUFFER = (
     "// Generated: what is behind the controller's AXI ports.",
     "#pragma once",

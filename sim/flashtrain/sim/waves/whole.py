@@ -14,7 +14,7 @@ from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule, leaf_ports
 from flashtrain.sim import partition
-from flashtrain.sim.link.library import array_objects
+from flashtrain.sim.link.library import BUFFER_HEADER, array_objects
 from flashtrain.sim.link.pins import nand_pins, pins_of_front_end
 from flashtrain.sim.nand import VERILATOR_SOURCES, NandChannel
 from flashtrain.sim.partition.emit import member
@@ -79,13 +79,13 @@ def build_whole(config: FmsConfig, waves: WaveFormat) -> Path:
     models = verilate_all([source], f"{config.name} as one model, with waves as {waves.name}")
     cpp = [_RUNTIME / "model.h", *(_DEVICE / name for name in ("axi_memory.h", "recording.h", "device.cpp"))]
     cpp += [_HERE / name for name in ("system.h", "waves.h", "waves.cpp")]
-    generated = {"components.h": "\n".join(_components(config, waves)) + "\n"}
+    generated = {"components.h": _components(config, waves), "buffer.h": BUFFER_HEADER}
     return build_shared_library(
         models,
         cpp,
         "flashtrain_whole",
         optimization=OPTIMIZATION,
-        generated=generated,
+        generated={name: "\n".join(lines) + "\n" for name, lines in generated.items()},
         objects=array_objects(OPTIMIZATION),
     )
 
