@@ -260,11 +260,11 @@ PCIE = (
         FRONT_END,
     ),
     Fault(
-        "two-items-taken-for-one",
+        "item-of-the-other-stream",
         "lib/streams.py",
-        "second.ready.eq(self.output.ready & chosen)",
-        "second.ready.eq(self.output.ready)",
-        "a dword is taken beside a message, and lost",
+        "Mux(chosen, Value.cast(second.payload), Value.cast(first.payload))",
+        "Mux(chosen, Value.cast(first.payload), Value.cast(second.payload))",
+        "a dword of data leaves as a message, and a message as data",
         FUNCTION,
     ),
 )
