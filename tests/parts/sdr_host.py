@@ -59,7 +59,7 @@ class Geometry:
 
 
 class Host:
-    """Drives one of the parts of `sdr_bus`.
+    """Drives one of the parts of `sdr_bus`, or that of `sdr_luns`.
 
     Members
     -------
@@ -156,8 +156,10 @@ class Host:
         dut.cle.value, dut.ale.value, dut.we_n.value, dut.re_n.value, dut.wp_n.value = 0, 0, 1, 1, 1
         dut.host_o.value, dut.host_oe.value, dut.wrong_bits.value = 0, 0, 0
         dut.fail_program.value, dut.fail_erase.value = 0, 0
-        dut.full_power.value, dut.plain_power.value = 0, 0
-        dut.full_ce_n.value, dut.plain_ce_n.value = 1, 1
+        for part in ("full", "plain", "pair"):
+            if hasattr(dut, f"{part}_power"):
+                getattr(dut, f"{part}_power").value = 0
+                getattr(dut, f"{part}_ce_n").value = 1
         await Timer(100, "ns")
         self.pin("power").value = 1
         self.mode = 0

@@ -27,6 +27,19 @@ def test_commands(simulator, seed, part, request):
     run("sdr_part_bench.py", simulator, seed, test_filter=part, parameters={"operations": operations})
 
 
+@pytest.mark.usual("icarus")
+def test_luns(simulator, seed):
+    """Two LUNs behind one chip enable."""
+    run_bench(
+        [*PART, HERE / "sdr" / "sdr_luns.sv"],
+        "sdr_luns",
+        HERE / "sdr_luns_bench.py",
+        simulator=simulator,
+        seed=seed,
+        delays=True,
+    )
+
+
 def test_storms(seed, request):
     """Random cycles on each part, with the same answers in all simulators."""
     actions = max(300, request.config.getoption("--long"))

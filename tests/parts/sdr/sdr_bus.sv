@@ -51,7 +51,7 @@ module sdr_bus (
       .FEATURES(16'h0048), .SCALE(50), .SEED(5)
   ) full (
       .power(full_power), .ce_n(full_ce_n), .cle(cle), .ale(ale), .we_n(we_n), .re_n(re_n), .wp_n(wp_n),
-      .io_i(io), .io_o(full_o), .io_oe(full_oe), .rb_n(full_rb_n), .fail_program(fail_program),
+      .io_i(io), .io_o(full_o), .io_oe(full_oe), .others_drive(1'b0), .rb_n(full_rb_n), .fail_program(fail_program),
       .fail_erase(fail_erase), .wrong_bits(wrong_bits), .violations(full_violations),
       .violation(full_violation), .misuses(full_misuses), .misuse(full_misuse), .ignored(full_ignored),
       .suspensions(full_suspensions),
@@ -63,7 +63,7 @@ module sdr_bus (
       .BAD_BLOCKS(3), .SCALE(10), .SEED(11)
   ) plain (
       .power(plain_power), .ce_n(plain_ce_n), .cle(cle), .ale(ale), .we_n(we_n), .re_n(re_n), .wp_n(wp_n),
-      .io_i(io), .io_o(plain_o), .io_oe(plain_oe), .rb_n(plain_rb_n), .fail_program(fail_program),
+      .io_i(io), .io_o(plain_o), .io_oe(plain_oe), .others_drive(1'b0), .rb_n(plain_rb_n), .fail_program(fail_program),
       .fail_erase(fail_erase), .wrong_bits(wrong_bits), .violations(plain_violations),
       .violation(plain_violation), .misuses(plain_misuses), .misuse(plain_misuse), .ignored(plain_ignored),
       .suspensions(plain_suspensions),

@@ -24,6 +24,7 @@ module sdr_checks #(
     input wire wp_n,
     input wire [7:0] io_i,
     input wire rb_n,
+    input wire selected,  // of several LUNs of a chip enable
     output reg [31:0] violations,
     output reg [39:0] violation  // name of the last one
 );
@@ -127,8 +128,8 @@ module sdr_checks #(
       keep(TAR, ale_changed);
       if (command == 8'hE0) keep(TCCS, we_rose);
       else keep(TWHR, we_rose);
-      if (!status) keep(TRR, rb_rose);
-      else if (was_settling) keep(TWB, we_rose);  // the answer is stale
+      if (!status && selected) keep(TRR, rb_rose);
+      else if (status && was_settling && selected) keep(TWB, we_rose);  // the answer is stale
       re_fell = $realtime;
     end
   endtask

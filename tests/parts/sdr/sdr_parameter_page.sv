@@ -11,7 +11,8 @@ module sdr_parameter_page #(
     parameter integer PAGE_BYTES = 2048,
     parameter integer SPARE_BYTES = 64,
     parameter integer PAGES = 64,
-    parameter integer BLOCKS = 8,
+    parameter integer BLOCKS = 8,  // of a LUN
+    parameter integer LUNS = 1,
     parameter integer PLANES = 1,
     parameter [15:0] OPTIONAL = 16'h003F,
     parameter [7:0] DRIVE = 8'h00,
@@ -65,7 +66,7 @@ module sdr_parameter_page #(
     put(90, 2, SPARE_BYTES / 4);
     put(92, 4, PAGES);
     put(96, 4, BLOCKS);
-    put(100, 1, 1);  // LUNs
+    put(100, 1, LUNS);
     put(101, 1, 32'h23);  // address cycles: 2 of the column, 3 of the row
     put(102, 1, 1);  // bits per cell
     put(103, 2, BAD_BLOCKS);  // at most

@@ -10,6 +10,9 @@ module sdr_part #(
     parameter integer PAGES = 64,  // of a block
     parameter integer BLOCKS = 8,  // of all planes; the lowest bit of a block's number is its plane
     parameter integer PLANES = 1,  // 1 or 2
+    parameter integer LUNS = 1,  // behind the chip enable; a part of its own for each of them
+    parameter integer LUN = 0,  // the number of this one
+    parameter CLEARS = 1'b1,  // 80h clears the page registers of all idle LUNs, as the standard lets it
     parameter integer MAX_MODE = 5,  // the fastest timing mode
     parameter [15:0] OPTIONAL = 16'h003F,  // bytes 8 and 9 of the parameter page: commands that are there
     parameter [7:0] DRIVE = 8'h00,  // byte 151: bit 0 feature 10h, with 35 and 50 ohms; bit 1 25, bit 2 18
@@ -57,6 +60,7 @@ module sdr_part #(
     input wire [7:0] io_i,
     output wire [7:0] io_o,
     output wire io_oe,
+    input wire others_drive,  // another LUN of the chip enable drives IO
     output reg rb_n,  // open drain: 0 pulls, 1 releases
 
     // Faults on demand.
@@ -77,6 +81,7 @@ module sdr_part #(
 
   localparam integer BYTES = PAGE_BYTES + SPARE_BYTES;
   localparam integer PAGE_BITS = $clog2(PAGES);
+  localparam integer BLOCK_BITS = $clog2(BLOCKS);
   localparam integer NO_ROW = -1, WRONG_ROW = -2;
 
   // Optional commands (ONFI 1.0, bytes 8 and 9), and 06h (ONFI 2.0).
@@ -93,7 +98,7 @@ module sdr_part #(
   localparam integer IDLE = 0, POWER_UP = 1, RESETTING = 2, READING = 3, PROGRAMMING = 4, ERASING = 5;
   localparam integer READING_AHEAD = 6, OTHER = 7, SETTING = 8, CALIBRATING = 9, SUSPENDING = 10;
 
-  reg was_power, was_we_n, was_re_n, was_wp_n;
+  reg was_power, was_we_n, was_re_n, was_wp_n, was_shared;
 
   // A page on each plane for the host. The array has a register of its own.
   reg [7:0] cache_register[0:PLANES*BYTES-1];
@@ -110,6 +115,13 @@ module sdr_part #(
   integer ahead;  // the row that it is to read next, or NO_ROW for the next page
   integer answer, source;  // 00h returns to the source
   integer status_plane;  // of 78h; -1 for all
+  // With several LUNs, an address of a row chooses one; commands without such an address are for the last one.
+  reg elsewhere;  // that is another one
+  reg output_off;  // until it is chosen again
+  reg listening;  // the command could not be taken, if it is for this LUN
+  reg filling;  // another page or plane was to follow before another LUN is chosen
+  reg cleared;  // 80h has cleared a page that was read
+
   reg programming_data;  // between 80h and its confirmation
   reg copying;  // a page was read for copyback
   integer queued[0:PLANES-1];  // rows of 11h, D1h and 32h
@@ -150,8 +162,13 @@ module sdr_part #(
   endtask
 
   task ignore;
-    ignored = ignored + 1;
+    if (!elsewhere) ignored = ignored + 1;
   endtask
+
+  // The LUN of three address cycles: the bits above those of the block.
+  function automatic integer lun_of(input [7:0] low, input [7:0] middle, input [7:0] high);  // verilator no_inline_task
+    lun_of = LUNS == 1 ? 0 : {8'd0, high, middle, low} / (1 << PAGE_BITS + BLOCK_BITS);
+  endfunction
 
   // The row of three address cycles, or WRONG_ROW.
   function automatic integer row_of(input [7:0] low, input [7:0] middle, input [7:0] high);  // verilator no_inline_task
@@ -160,6 +177,7 @@ module sdr_part #(
       raw = {8'd0, high, middle, low};
       page = raw % (1 << PAGE_BITS);
       block = raw / (1 << PAGE_BITS);
+      if (LUNS > 1) block = block % (1 << BLOCK_BITS);
       row_of = page < PAGES && block < BLOCKS ? block * PAGES + page : WRONG_ROW;
     end
   endfunction
@@ -258,6 +276,7 @@ module sdr_part #(
     integer i;
     // verilator unroll_disable
     for (i = 0; i < PLANES * BYTES; i = i + 1) cache_register[i] = array.register[i];
+    cleared = 1'b0;
   endtask
 
   // ------------------------------------------------------------------------------------------------- busy
@@ -509,6 +528,11 @@ module sdr_part #(
       answer = NOTHING;
       source = NOTHING;
       status_plane = -1;
+      elsewhere = 1'b0;
+      output_off = LUN != 0;
+      listening = 1'b0;
+      filling = 1'b0;
+      cleared = 1'b0;
       programming_data = 1'b0;
       copying = 1'b0;
       ahead = NO_ROW;
@@ -592,6 +616,7 @@ module sdr_part #(
         enqueue(row);
         copying = 1'b0;
         status_plane = -1;
+        leave_status;
         confirmation = command;
         if (command == 8'h11) begin_operation(OTHER, TDBSY_NS);
         else begin
@@ -615,6 +640,7 @@ module sdr_part #(
         enqueue(row - array.page_of(at_least_0(row)));
         continued = 1'b0;
         status_plane = -1;
+        leave_status;
         if (command == 8'hD1) begin_operation(OTHER, TDBSY_NS);
         else begin
           // verilator unroll_disable
@@ -724,7 +750,45 @@ module sdr_part #(
     endcase
   endfunction
 
+  // Commands whose address chooses a LUN. 85h is for the one that was chosen last.
+  function chooses(input [7:0] command);
+    chooses = LUNS > 1 && (command == 8'h00 || command == 8'h06 || command == 8'h60 || command == 8'h80);
+  endfunction
+
+  // Commands for all LUNs, of which the first one answers.
+  function is_for_all(input [7:0] command);
+    is_for_all = LUNS > 1 && (command == 8'h90 || command == 8'hEC || command == 8'hED || command == 8'hEE
+                              || command == 8'hEF);
+  endfunction
+
+  // With several LUNs a command ends the output of the status.
+  task leave_status;
+    if (LUNS > 1 && answer == STATUS) answer = NOTHING;
+  endtask
+
+  function unfinished(input integer unused);
+    unfinished = !elsewhere && (programming_data || queued[0] != NO_ROW || queued[PLANES-1] != NO_ROW);
+  endfunction
+
+  // A row of another LUN. One that is idle stops its output; one that is busy does so after 78h alone.
+  task choose_another;
+    begin
+      elsewhere = 1'b1;
+      listening = 1'b0;
+      if (opened == 8'h78 || !interface_busy && !array_busy) output_off = 1'b1;
+      if (filling) report("LUN     ");
+      filling = 1'b0;
+      leave_status;
+      opened = 8'hFF;
+      programming_data = 1'b0;
+    end
+  endtask
+
   task take_command(input [7:0] command);
+    if (is_for_all(command)) begin
+      elsewhere = 1'b0;
+      output_off = LUN != 0;
+    end
     if (command == 8'hFF) reset;
     else if (needs_reset && operation != RESETTING || operation == RESETTING && command == 8'h78) ignore;
     else if (command == 8'h70) begin
@@ -734,6 +798,14 @@ module sdr_part #(
     else if (is_maker_command(command)) begin
       if (SUSPEND_CYCLES == 0) due = command;
       else open(command);
+    end else if (elsewhere && !chooses(command) && command != 8'hF9 && command != 8'hD9) ;
+    else if (chooses(command) && has(command) && (interface_busy || array_busy && !allowed_beside_array(command)))
+    begin
+      filling = unfinished(0);
+      opened = command;
+      needed = cycles_after(command);
+      given = 0;
+      listening = 1'b1;
     end else if (interface_busy || !has(command)) ignore;
     else if (suspended != IDLE && disturbs(command)) begin
       ignore;
@@ -768,20 +840,26 @@ module sdr_part #(
 
   task open(input [7:0] command);
     begin
+      filling = unfinished(0);
+      listening = 1'b0;
       opened = command;
       needed = cycles_after(command);
       given = 0;
       if (command == 8'h00) answer = source;
       if (command == 8'h80) begin
         copying = 1'b0;
-        if (queued[0] == NO_ROW && queued[PLANES-1] == NO_ROW) clear_cache_register;
+        if (CLEARS && queued[0] == NO_ROW && queued[PLANES-1] == NO_ROW) begin
+          clear_cache_register;
+          cleared = 1'b1;
+        end
       end
       programming_data = command == 8'h80 || command == 8'h85;
     end
   endtask
 
   task take_address(input [7:0] value);
-    if (given >= needed || opened == 8'hFF || interface_busy && opened != 8'h78 && !is_maker_command(opened))
+    if (given >= needed || opened == 8'hFF
+        || interface_busy && opened != 8'h78 && !listening && !is_maker_command(opened))
       ignore;
     else begin
       address[given] = value;
@@ -791,7 +869,22 @@ module sdr_part #(
   endtask
 
   task addresses_complete;
+    integer lun;
     begin
+      lun = LUN;
+      if (opened == 8'h78 || opened == 8'h60) lun = lun_of(address[0], address[1], address[2]);
+      else if (chooses(opened)) lun = lun_of(address[2], address[3], address[4]);
+      if (lun >= LUNS && LUN == 0) report("LUN     ");
+      if (lun != LUN) choose_another;
+      else if (chooses(opened) || opened == 8'h78) begin
+        elsewhere = 1'b0;
+        output_off = 1'b0;
+      end
+      if (listening) begin
+        ignore;
+        listening = 1'b0;
+        opened = 8'hFF;
+      end
       case (opened)
         8'h00: begin
           row = row_of(address[2], address[3], address[4]);
@@ -800,6 +893,8 @@ module sdr_part #(
         8'h80, 8'h85: begin
           column = column_of(0);
           if (column >= BYTES) report("COLUMN  ");
+          if (!CLEARS && opened == 8'h80 && queued[0] == NO_ROW && queued[PLANES-1] == NO_ROW)
+            clear_cache_register;
           if (needed == 5) begin
             row = row_of(address[2], address[3], address[4]);
             plane = array.plane_of(row);
@@ -829,19 +924,19 @@ module sdr_part #(
           begin_operation(OTHER, TFEAT_NS);
         end
         8'hEF: feature_bytes = 0;
-        8'hF9, 8'hD9:  // of a LUN, of which there is one
-          if (address[0] == 8'h00) begin
+        8'hF9, 8'hD9:  // of a LUN
+          if ({24'd0, address[0]} == LUN) begin
             answer = NOTHING;
             source = NOTHING;
             begin_operation(CALIBRATING, opened == 8'hF9 ? TZQCL_NS : TZQCS_NS);
-          end else ignore;
+          end else if ({24'd0, address[0]} >= LUNS) ignore;
         default: if (is_maker_command(opened)) due = opened;
       endcase
     end
   endtask
 
   task take_data(input [7:0] value);
-    if (interface_busy || given < needed) ignore;
+    if (interface_busy || given < needed || elsewhere) ignore;
     else if (programming_data && (opened == 8'h80 || opened == 8'h85)) begin
       if (column < BYTES) cache_register[plane*BYTES+column] = value;
       else report("COLUMN  ");
@@ -858,7 +953,8 @@ module sdr_part #(
 
   // ------------------------------------------------------------------------------------------------- advance
 
-  wire readable = power & ~ce_n & ~cle & ~ale & ((answer == STATUS) | (answer != NOTHING) & ~interface_busy);
+  wire readable = power & ~ce_n & ~cle & ~ale & ~output_off
+      & ((answer == STATUS) | (answer != NOTHING) & ~interface_busy);
   reg [7:0] value;
 
   // What a step does. Large tasks are called at one place each, as Verilator writes them out at every place.
@@ -914,9 +1010,10 @@ module sdr_part #(
           else take_data(io_i);
         end
         if (!ce_n) begin
-          if (!re_n && was_re_n && !readable) ignore;
+          if (!re_n && was_re_n && !readable && !output_off) ignore;
           if (re_n && !was_re_n && readable && answer != STATUS) begin
             if (answer == PAGE && column >= BYTES) report("COLUMN  ");
+            if (LUNS > 1 && answer == PAGE && cleared) report("CLEARED ");
             column = column + 1;
           end
         end
@@ -924,6 +1021,8 @@ module sdr_part #(
         if (programming) begin_program;
         if (handing_over) hand_over;
       end
+      if (io_oe && others_drive && !was_shared) report("BUS     ");
+      was_shared = io_oe && others_drive;
       end_step;
       was_power = power;
       was_we_n = we_n;
@@ -956,6 +1055,7 @@ module sdr_part #(
     was_we_n = 1'b1;
     was_re_n = 1'b1;
     was_wp_n = 1'b1;
+    was_shared = 1'b0;
     plane = 0;
     column = 0;
     row = 0;
@@ -977,7 +1077,7 @@ module sdr_part #(
   end
 
   always begin
-    @(power or ce_n or we_n or re_n or wp_n or settle_rings or array_rings or cache_rings);
+    @(power or ce_n or we_n or re_n or wp_n or others_drive or io_oe or settle_rings or array_rings or cache_rings);
     advance;
   end
 
@@ -999,12 +1099,12 @@ module sdr_part #(
 
   sdr_checks #(.TADL_NS(TADL_NS), .TCCS_NS(TCCS_NS)) checks (
       .power(power), .mode(mode), .settling(settling), .driving(io_oe), .ce_n(ce_n), .cle(cle), .ale(ale),
-      .we_n(we_n), .re_n(re_n), .wp_n(wp_n), .io_i(io_i), .rb_n(rb_n), .violations(violations),
-      .violation(violation)
+      .we_n(we_n), .re_n(re_n), .wp_n(wp_n), .io_i(io_i), .rb_n(rb_n), .selected(~elsewhere & ~output_off),
+      .violations(violations), .violation(violation)
   );
 
   sdr_parameter_page #(
-      .PAGE_BYTES(PAGE_BYTES), .SPARE_BYTES(SPARE_BYTES), .PAGES(PAGES), .BLOCKS(BLOCKS), .PLANES(PLANES),
+      .PAGE_BYTES(PAGE_BYTES), .SPARE_BYTES(SPARE_BYTES), .PAGES(PAGES), .BLOCKS(BLOCKS), .LUNS(LUNS), .PLANES(PLANES),
       .OPTIONAL(OPTIONAL), .DRIVE(DRIVE), .FEATURES(FEATURES), .REVISION(REVISION), .NOP(NOP), .BAD_BLOCKS(BAD_BLOCKS),
       .MAX_MODE(MAX_MODE), .TCCS_NS(TCCS_NS), .MAKER(MAKER)
   ) page (.bytes(parameter_page));

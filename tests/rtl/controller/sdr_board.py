@@ -42,7 +42,10 @@ class Socket:
 
 @dataclass(frozen=True)
 class Board:
-    """A configuration, the parts of each channel, one for each die, and the mode that they are to get."""
+    """A configuration, the parts of each channel, one for each die, and the mode that they are to get.
+
+    With several LUNs of a chip enable each is a part, which has its number.
+    """
 
     config: FmsConfig
     sockets: tuple[tuple[Socket, ...], ...]
@@ -93,7 +96,7 @@ _EVERYTHING = 0x007F
 _ZQ = 1 << 13
 _ERASES = {"erase_suspend": 0x61, "erase_resume": 0xD2}
 """Examples of commands of a maker, as are 84h and 13h."""
-_TWO_PLANES, _TWO_PLANE_READS = 1 << 3, 1 << 6
+_LUNS, _TWO_PLANES, _TWO_PLANE_READS = 1 << 1, 1 << 3, 1 << 6
 
 CACHED = Board(
     replace(
@@ -195,7 +198,32 @@ BOTH = Board(
 )
 """NV-DDR3 until firmware has brought the chip up, and has chosen SDR and its mode."""
 
-BOARDS = {board.config.name: board for board in (PORTED, CACHED, TWO_PLANES, PLAIN, BOTH)}
+LUNS = Board(
+    replace(
+        _SDR,
+        name="sdr_luns",
+        command_port=True,
+        chips=replace(
+            MANDATORY, multi_plane=True, change_plane=True, ready_busy=True, zq_calibration=True, luns=2
+        ),
+    ),
+    (
+        tuple(
+            Socket(
+                mode=5,
+                seed=seed,
+                optional=_EVERYTHING & ~3 | _ZQ,
+                features=_LUNS | _TWO_PLANES,
+                bad_blocks=1,
+            )
+            for seed in (4, 12)
+        ),
+    ),
+    mode=5,
+)
+"""A chip of two LUNs, with a bad block each, behind one chip enable and one line R/B#."""
+
+BOARDS = {board.config.name: board for board in (PORTED, CACHED, TWO_PLANES, PLAIN, BOTH, LUNS)}
 _PINS = ("ce_n", "cle", "ale", "we_n", "re_n", "dq_oe", "dq_o")
 _COUNTS = ("violations", "misuses", "ignored", "suspensions")
 
@@ -239,26 +267,35 @@ class SdrBoard(wiring.Component):
             m.d.sync += latched.eq(at_chips["cle"] & ~at_chips["we_n"])
             polls = latched & at_chips["we_n"] & (at_chips["dq_o"][:8] == DieCommand.READ_STATUS)
             bus = Signal(8, name=f"bus_{channel}")
+            all_drive = Signal(len(sockets), name=f"drive_{channel}")
+            luns = self.board.config.chips.luns
             for die, socket in enumerate(sockets):
-                outputs = self._part(m, number, socket, at_chips, at_chips["ce_n"][die], bus)
+                ce_n = at_chips["ce_n"][die // luns]
+                own = range(die // luns * luns, (die // luns + 1) * luns)
+                others = Cat(all_drive[one] for one in own if one != die).any() if luns > 1 else 0
+                outputs = self._part(m, number, socket, at_chips, ce_n, bus, die % luns, others)
                 for kept, output in zip((from_parts, drives, ready), outputs, strict=True):
                     kept.append(output)
-                with m.If(polls & ~at_chips["ce_n"][die] & ~ready[-1]):
+                with m.If(polls & ~ce_n & ~ready[-1]):
                     m.d.sync += self.busy_polls[number].eq(self.busy_polls[number] + 1)
                 number += 1
             if self.board.config.chips.shared_ready_busy:
                 ready = [Cat(ready).all()] * len(ready)
+            ready = [Cat(ready[first : first + luns]).all() for first in range(0, len(ready), luns)]
             level = 0xFF  # pulled up
             for byte, drive in zip(from_parts, drives, strict=True):
                 level = Mux(drive, byte, level)
             m.d.comb += [
+                all_drive.eq(Cat(drives)),
                 bus.eq(Mux(at_chips["dq_oe"], at_chips["dq_o"][:8], level)),
                 pins.dq_i.eq(_delayed(m, bus)),
                 *(pins.rb_n[die].eq(one) for die, one in enumerate(ready)),
             ]
         return m
 
-    def _part(self, m: Module, number: int, socket: Socket, at_chips: dict, ce_n, bus: Signal):
+    def _part(
+        self, m: Module, number: int, socket: Socket, at_chips: dict, ce_n, bus: Signal, lun: int, others
+    ):
         pairs = (0x84, 0x13, 0x61, 0xD2) if socket.suspend_cycles is not None else (0, 0, 0, 0)
         g = self.board.config.geometry
         from_part, drives, ready = (
@@ -269,11 +306,11 @@ class SdrBoard(wiring.Component):
             p_PAGE_BYTES=g.page_bytes, p_SPARE_BYTES=g.spare_bytes, p_PAGES=g.pages,
             p_BLOCKS=g.blocks * g.planes, p_PLANES=g.planes, p_MAX_MODE=socket.mode, p_SEED=socket.seed,
             p_OPTIONAL=socket.optional, p_FEATURES=socket.features, p_DRIVE=socket.drive,
-            p_BAD_BLOCKS=socket.bad_blocks, p_SCALE=SCALE,
+            p_BAD_BLOCKS=socket.bad_blocks, p_SCALE=SCALE, p_LUNS=self.board.config.chips.luns, p_LUN=lun,
             p_PROGRAM_SUSPEND=pairs[0], p_PROGRAM_RESUME=pairs[1], p_ERASE_SUSPEND=pairs[2],
             p_ERASE_RESUME=pairs[3], p_SUSPEND_CYCLES=socket.suspend_cycles or 0,
             i_power=self.power, i_ce_n=ce_n, i_cle=at_chips["cle"], i_ale=at_chips["ale"],
-            i_we_n=at_chips["we_n"], i_re_n=at_chips["re_n"], i_wp_n=1, i_io_i=bus,
+            i_others_drive=others, i_we_n=at_chips["we_n"], i_re_n=at_chips["re_n"], i_wp_n=1, i_io_i=bus,
             o_io_o=from_part, o_io_oe=drives, o_rb_n=ready,
             i_fail_program=self.fail_program[number], i_fail_erase=self.fail_erase[number], i_wrong_bits=0,
             **{f"o_{name}": getattr(self, name)[number] for name in _COUNTS},

@@ -25,6 +25,7 @@ BOARD = BOARDS[bench_parameters()["board"]]
 CONFIG = BOARD.config
 GEOMETRY = CONFIG.geometry
 PARTS = range(sum(map(len, BOARD.sockets)))
+CHIPS = range(len(PARTS) // CONFIG.chips.luns)
 COUNTS = ("violations", "misuses", "ignored")
 SDR = 1 << NandInterface.sdr.low
 POWER_UP_NS = 6_000
@@ -84,7 +85,7 @@ class Bench:
         counts = {name: self.count(name) for name in COUNTS}
         assert not any(map(sum, counts.values())), counts
         assert self.count("modes") == [BOARD.mode for _ in PARTS]
-        if CONFIG.chips.ready_busy and not CONFIG.chips.shared_ready_busy:
+        if CONFIG.chips.ready_busy and not CONFIG.chips.shares_ready_busy:
             assert not any(self.count("busy_polls"))
 
 
@@ -113,10 +114,10 @@ def brings_up(link: BenchLink) -> None:
     port.begin()
     chips = chips_of(port)
     port.close()
-    assert [(chip.mode, chip.failure) for chip in chips] == [(BOARD.mode, 0) for _ in PARTS]
+    assert [(chip.mode, chip.failure) for chip in chips] == [(BOARD.mode, 0) for _ in CHIPS]
     by_python.clear()
     reports = bring_up(link)
-    assert [(report.mode, report.error) for report in reports] == [(BOARD.mode, None) for _ in PARTS]
+    assert [(report.mode, report.error) for report in reports] == [(BOARD.mode, None) for _ in CHIPS]
     assert by_python and by_c == 2 * by_python
 
 
@@ -211,6 +212,8 @@ async def stores_data(dut):
         if CONFIG.command_port:
             chooses_interface(bench.link)
             brings_up(bench.link)
+        if CONFIG.chips.luns > 1:
+            return  # its engine does not keep all rules of several LUNs: docs/limits.md
         device = Device(bench.link, NODE, 16, owns_link=False)
         device.format()
         bad = [socket.bad_blocks for sockets in BOARD.sockets for socket in sockets]

@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.usual("verilator-sdr_cached")
-@pytest.mark.parametrize("name", ("sdr_cached", "sdr_two_planes", "sdr_plain", "sdr_both"))
+@pytest.mark.parametrize("name", ("sdr_cached", "sdr_two_planes", "sdr_plain", "sdr_both", "sdr_luns"))
 def test_data(name, simulator, seed):
     """Icarus takes minutes."""
     run_bench(

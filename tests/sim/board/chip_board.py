@@ -55,7 +55,7 @@ class ChipBoard(wiring.Component):
             p_BAD_BLOCKS=int(g.spare_blocks > 0),
             i_power=self.power, i_ce_n=pins.ce_n, i_cle=pins.cle, i_ale=pins.ale, i_we_n=pins.we_n,
             i_re_n=pins.re_n, i_wp_n=pins.wp_n, i_io_i=bus, o_io_o=from_part, o_io_oe=drives, o_rb_n=ready,
-            i_fail_program=self.fail[0], i_fail_erase=self.fail[1], i_wrong_bits=0,
+            i_others_drive=0, i_fail_program=self.fail[0], i_fail_erase=self.fail[1], i_wrong_bits=0,
             o_violations=counts[0], o_misuses=counts[1], o_ignored=counts[2],
         )  # fmt: skip
         return m
