@@ -10,7 +10,8 @@
 
 module sdr_checks #(
     parameter integer TADL_NS = 400,
-    parameter integer TCCS_NS = 500
+    parameter integer TCCS_NS = 500,
+    parameter STRICT = 1'b1  // tWB holds for commands to any LUN of the chip enable
 ) (
     input wire power,
     input wire [2:0] mode,
@@ -105,7 +106,7 @@ module sdr_checks #(
       keep(TALS, ale_changed);
       keep(TDS, io_changed);
       // Until tWB has passed, only RESET and READ STATUS mean anything.
-      if (was_settling && !(cle && (io_i == 8'hFF || io_i == 8'h70 || io_i == 8'h78))) keep(TWB, we_rose);
+      if (STRICT && was_settling && !(cle && (io_i == 8'hFF || io_i == 8'h70 || io_i == 8'h78))) keep(TWB, we_rose);
       if (cle) begin
         command = io_i;
         status = io_i == 8'h70 || io_i == 8'h78;

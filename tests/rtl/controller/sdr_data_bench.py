@@ -212,8 +212,6 @@ async def stores_data(dut):
         if CONFIG.command_port:
             chooses_interface(bench.link)
             brings_up(bench.link)
-        if CONFIG.chips.luns > 1:
-            return  # its engine does not keep all rules of several LUNs: docs/limits.md
         device = Device(bench.link, NODE, 16, owns_link=False)
         device.format()
         bad = [socket.bad_blocks for sockets in BOARD.sockets for socket in sockets]
