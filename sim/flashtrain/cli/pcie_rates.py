@@ -7,7 +7,7 @@ import numpy as np
 from flashtrain.host import open_device
 from flashtrain.perf.append import QUICK_SUPERPAGES, SUPERPAGES, append_erased, settling_superpages
 from flashtrain.perf.array_work import programs_per_cycle
-from flashtrain.perf.commands import BURST, MOST_TIME, QUICK_BURST, dies_in_turn
+from flashtrain.perf.commands import BURST, QUICK_BURST, command_time, dies_in_turn
 from flashtrain.perf.measurement import BenchmarkError, Measurement
 from flashtrain.perf.progress import pages_programmed, pages_read, run_until
 from flashtrain.perf.read import MARGIN_SUPERPAGES, read_sequential
@@ -174,19 +174,9 @@ def _command_time(drive: PcieDrive, answers: Sequence[Answer], cycles: int) -> M
     """Over the second half of the answers."""
     config, half = drive.config, answers[len(answers) // 2 :]
     interval = (half[-1].cycle - half[0].cycle) / (len(half) - 1)
-    seconds = interval / config.timing.clock_hz
-    possible = config.page_beats / config.timing.clock_mhz < MOST_TIME
-    return Measurement(
-        value=seconds * 1e6,
-        unit="us",
-        bound=MOST_TIME if possible else None,
-        cycles=cycles,
-        asked="the bound" if possible else "",
-        met=seconds * 1e6 <= MOST_TIME if possible else None,
-        note=f"{len(answers)} commands of {config.geometry.page_bytes >> 10} KiB, {interval:.1f} cycles each,"
-        f" of which the port needs {config.geometry.page_bytes // PORT_BYTES_PER_CYCLE};"
-        f" {_of_the_port(config)}",
-    )
+    port = config.geometry.page_bytes // PORT_BYTES_PER_CYCLE
+    needed = f"the port needs {port}; {_of_the_port(config)}"
+    return command_time(config, interval, len(answers), cycles, needed)
 
 
 def _of_the_port(config: FmsConfig) -> str:

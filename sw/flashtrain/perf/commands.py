@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from flashtrain.host import Device, Extent
-from flashtrain.spec import Geometry, Opcode, Port, Submission, ZoneAction
+from flashtrain.spec import FmsConfig, Geometry, Opcode, Port, Submission, ZoneAction
 
 from .append import STREAM
 from .array_work import ArrayRecorder
@@ -171,6 +171,18 @@ def _interval(device: Device, counter: Callable[[Device], int], base: int, count
 
 def _command_time(device: Device, interval: float, count: int, cycles: int, behemoth: float) -> Measurement:
     config = device.config
+    per_second = config.timing.clock_hz / interval
+    return command_time(
+        config, interval, count, cycles,
+        f"the data port needs {config.page_beats}: {per_second / 1e6:.2f} M IOPS; Behemoth: {behemoth} us",
+    )  # fmt: skip
+
+
+def command_time(config: FmsConfig, interval: float, count: int, cycles: int, needed: str) -> Measurement:
+    """The time of a command of one block, of so many cycles; `needed` says how many its data take, and where.
+
+    Bound: `MOST_TIME`, unless the data port needs longer.
+    """
     seconds = interval / config.timing.clock_hz
     # With few channels the data port is too narrow for it, whatever the controller does.
     possible = config.page_beats / config.timing.clock_mhz < MOST_TIME
@@ -182,6 +194,5 @@ def _command_time(device: Device, interval: float, count: int, cycles: int, behe
         asked="the bound" if possible else "",
         met=seconds * 1e6 <= MOST_TIME if possible else None,
         note=f"{count} commands of {config.geometry.page_bytes >> 10} KiB, {interval:.1f} cycles each, of"
-        f" which the data port needs {config.page_beats}: {1 / seconds / 1e6:.2f} M IOPS;"
-        f" Behemoth: {behemoth} us",
+        f" which {needed}",
     )
