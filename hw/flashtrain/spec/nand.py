@@ -312,3 +312,11 @@ def sequences(chips: Chips) -> dict[BusOp, Sequence]:
     if chips.sca:
         plain[BusOp.PROGRAM_PAGE] = SEQUENCES[BusOp.PROGRAM_PAGE]._replace(second=END_OF_ADDRESS)
     return SEQUENCES | plain
+
+
+def chosen_by_status(chips: Chips) -> tuple[BusOp, ...]:
+    """Operations that begin with 78h and the row, in front of their sequence; with several LUNs alone.
+
+    06h stops the output of another LUN only if that one is idle, 78h always (ONFI, multiple LUN operations).
+    """
+    return (BusOp.SELECT,) if chips.luns > 1 and chips.change_plane else ()

@@ -222,7 +222,7 @@ LUNS = Board(
         ),
     ),
     mode=5,
-    strict=False,
+    strict=True,
 )
 """A chip of two LUNs, with a bad block each, behind one chip enable and one line R/B#."""
 

@@ -88,6 +88,10 @@ class ChannelEngine(wiring.Component):
         if luns > 1:
             for first in range(0, dies, luns):
                 _reset_together(m, agents[first : first + luns])
+            m.d.comb += [
+                bus.holds_data.eq(Cat(agent.holds_data for agent in agents)),
+                *(agent.yields.eq(bus.yields[number]) for number, agent in enumerate(agents)),
+            ]
         if config.chips.sdr:
             settled = Cat(agent.ready for agent in agents)
             if luns > 1:

@@ -155,6 +155,7 @@ module flashtrain_nand_checker #(
   integer last_re_die;
   reg conflict;  // several are
   reg tangled;  // two things at once
+  reg idle;  // of another LUN
   reg [63:0] last_we, last_re, burst_start;
   integer burst_die;
   reg status_out;  // the last data out was a status, of burst_die
@@ -204,6 +205,7 @@ module flashtrain_nand_checker #(
   reg [PLANES-1:0] suspended_planes[0:DIES-1];  // planes of the suspended read being put together, or of the last
   integer suspended_page[0:DIES-1];
   reg suspended_open[0:DIES-1];  // BDh, and no BFh yet
+  reg may_send[0:DIES-1];  // of several LUNs: it answers RE_n, or will do so when it becomes ready
   reg suspended_done[0:DIES-1];  // and a status has said SUSPENDED_READ
   integer parameters[0:DIES-1];  // of a feature that are still to come
 
@@ -290,6 +292,7 @@ module flashtrain_nand_checker #(
       suspended_open[die] = 0;
       suspended_done[die] = 0;
       parameters[die] = 0;
+      may_send[die] = 0;
     end
   endtask
 
@@ -396,17 +399,29 @@ module flashtrain_nand_checker #(
     end
   endtask
 
-  // The others lose the choice of a page, and a page without its data.
+  // The others lose the choice of a page, and a page without its data. One that is busy may still send when it becomes
+  // ready, but for 78h. 80h may clear the registers of those that are idle.
   task choose(input integer enable, input integer die);
     begin
       for (l = enable * LUNS; l < (enable + 1) * LUNS; l = l + 1)
         if (l != die) begin
+          if (kept_since[enable] < busy_after[l]) too_early("tWB", TWB - (busy_after[l] - kept_since[enable]), TWB);
+          if (chain[l] != NO_COMMAND)
+            refuse(die, $sformatf("it is addressed within a multi-plane operation of die %0d", l));
+          idle = rb_n[l] && kept_since[enable] >= busy_after[l];
+          if (idle || kept[enable] == CMD_READ_STATUS_ENHANCED) may_send[l] = 0;
+          if (idle && kept[enable] == CMD_PROGRAM && chain[die] == NO_COMMAND) begin
+            cached[l] = 0;
+            sensed[l] = 0;
+            copied[l] = 0;
+          end
           source[l] = NOTHING;
           plane_selected[l] = 0;
           loading[l] = 0;
           if (opened[l] == CMD_PROGRAM) refuse(die, $sformatf("it is addressed before the data of a page of die %0d", l));
           opened[l] = NO_COMMAND;
         end
+      may_send[die] = 1;
       lun[enable] = die;
       selected = die;
     end
@@ -923,6 +938,8 @@ module flashtrain_nand_checker #(
       burst_die = die;
       burst_start = cycle;
       status_out = source[die] == STATUS && !ignoring[die];
+      for (l = die / LUNS * LUNS; l < (die / LUNS + 1) * LUNS; l = l + 1)
+        if (l != die && may_send[l]) refuse(die, $sformatf("data out while die %0d, which no 78h has stopped, may send", l));
       if (ignoring[die]) ;
       else if (source[die] == NOTHING) begin
         refuse(die, "data out without a selected source");

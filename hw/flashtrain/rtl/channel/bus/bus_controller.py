@@ -19,7 +19,7 @@ from flashtrain.rtl.layouts import (
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.nand_bus import asynchronous_pins, has_asynchronous_pins, nand_bus
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp
+from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp, chosen_by_status
 from flashtrain.spec.sdr import SDR_MODES
 
 from .bus_arbiter import BusArbiter, Turnaround
@@ -38,16 +38,13 @@ from .bus_cycles import (
     Step,
 )
 from .command_port import CommandPort
+from .lun_hold import LunHold
 from .packet_sender import CA_PINS
 from .sdr_strobe import SdrStrobe
 from .split_control import SplitControl
 
 ANSWER_CYCLES = 64
 """Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
-
-_CHOOSES = (BusOp.SELECT, BusOp.PROGRAM_PAGE)
-"""Operations whose data follow in another one."""
-
 
 def _beats(config: FmsConfig) -> int:
     """Beats of a page and the bytes behind it."""
@@ -68,6 +65,16 @@ def _longest_phase(config: FmsConfig) -> int:
 def interface_port(config: FmsConfig) -> dict:
     """The member by which firmware chooses between data interfaces, or the mode of one."""
     return {"interface": In(EngineInterface())} if has_engine_interface(config) else {}
+
+
+def lun_ports(config: FmsConfig) -> dict:
+    """Members by which reads of a LUN and programs of others keep out of each other's way; none for one LUN.
+
+    holds_data : In(dies), yields : Out(dies)   see `LunHold`
+    """
+    if config.chips.luns == 1:
+        return {}
+    return {"holds_data": In(config.geometry.dies), "yields": Out(config.geometry.dies)}
 
 
 class _State:
@@ -100,13 +107,14 @@ class _State:
         self.mode = Signal(EngineInterface()["mode"].shape)
         self.high_byte = Signal()
 
-        # Several LUNs: the chip enable of the die, and its number there; dies that another one holds up.
+        # Several LUNs: the chip enable of the die, and its number there; dies that another one holds up; the
+        # cycles are those of a 78h in front of the operation.
         lun_bits = config.lun_bits
         self.enable: Value = self.die[lun_bits:] if lun_bits else self.die
         self.lun = [self.die[:lun_bits]] if lun_bits else []
-        self.held = Signal(dies)
-        self.chooses, self.ends_choice = Signal(), Signal()
-        self.unheld = (lambda valid: valid & ~self.held) if lun_bits else (lambda valid: valid)
+        self.hold = LunHold(config) if lun_bits else None
+        self.chosen_by_status = chosen_by_status(config.chips)
+        self.choosing = Signal()
 
         # Of each request, before the bus is granted.
         self.takes = Signal(dies)
@@ -128,6 +136,8 @@ class OperationControl(wiring.Component):
     counter : Out(CountPort)     of the cycles or beats of a phase
     receiver : Out(ReceivePort)
     pins : Out(PinControl)
+
+    With several LUNs: see `lun_ports`.
 
     With a command port:
 
@@ -162,6 +172,7 @@ class OperationControl(wiring.Component):
             "pins": Out(PinControl(config.chip_enables, sdr=config.chips.sdr)),
             **({"settled": In(dies)} if config.chips.sdr else {}),
             **interface_port(config),
+            **lun_ports(config),
             **(pausing if config.command_port else {}),
         })  # fmt: skip
 
@@ -173,8 +184,8 @@ class OperationControl(wiring.Component):
         m.submodules.sequencer = s.sequencer
         self._address(m, s)
         self._choose(m, s)
-        if self.config.chips.luns > 1:
-            self._hold(m, s)
+        if s.hold is not None:
+            self._hold(m, s, s.hold)
         if s.strobe is not None:
             m.submodules.strobe = s.strobe
             self._choose_interface(m, s, s.strobe)
@@ -191,10 +202,12 @@ class OperationControl(wiring.Component):
         """Block, buffer page and die of the operation, and the place of its page in the read buffer."""
         request = s.request
         m.d.comb += [
-            s.arbiter.valid.eq(s.unheld(Cat(item.valid for item in self.requests))),
+            s.arbiter.valid.eq(self._unheld(s, Cat(item.valid for item in self.requests))),
             s.arbiter.blocked.eq(s.turnaround.blocked),
             s.turnaround.die.eq(s.die),
-            s.sequencer.op.eq(request.op),
+            s.sequencer.op.eq(
+                Mux(s.choosing, BusOp.STATUS_PLANE, request.op) if s.chosen_by_status else request.op
+            ),
             s.sequencer.step.eq(s.step),
             # FmsConfig.row_address
             s.sequencer.row.eq(Cat(request.page, request.plane, self.lookup.block, *s.lun)),
@@ -233,25 +246,19 @@ class OperationControl(wiring.Component):
             m.d.sync += self.fetch.valid.eq(0)
         m.d.sync += s.arbiter.room.eq(self.fill.ready)  # a grant without room waits in FILL_TARGET
 
-    def _hold(self, m: Module, s: _State) -> None:
-        """A LUN whose page is chosen keeps its chip enable up to the data.
+    def _unheld(self, s: _State, valid: Value) -> Value:
+        return valid if s.hold is None else valid & ~s.hold.held
 
-        The address of another LUN would end the choice.
-        """
-        luns = self.config.chips.luns
-        chosen = Signal(self.config.geometry.dies)
-        for number in range(len(chosen)):
-            first = number // luns * luns
-            others = [chosen[lun] for lun in range(first, first + luns) if lun != number]
-            m.d.comb += s.held[number].eq(Cat(others).any())
-            with m.If(s.ends_choice & (s.die == number)):
-                m.d.sync += chosen[number].eq(0)
-            with m.Elif(s.chooses & (s.die == number)):
-                m.d.sync += chosen[number].eq(1)
+    def _hold(self, m: Module, s: _State, hold: LunHold) -> None:
+        """The rules between LUNs of a chip enable."""
+        m.submodules.hold = hold
+        forward(m, hold, self, lun_ports(self.config))
+        loads = ((item.payload.op == BusOp.PROGRAM_PAGE) & item.valid for item in self.requests)
+        m.d.comb += [hold.die.eq(s.die), hold.op.eq(s.request.op), hold.loads.eq(Cat(loads))]
 
     def _end_choice(self, m: Module, s: _State) -> None:
-        if self.config.chips.luns > 1:
-            m.d.comb += s.ends_choice.eq(1)
+        if s.hold is not None:
+            m.d.comb += s.hold.ended.eq(1)
 
     def _choose_interface(self, m: Module, s: _State, strobe: SdrStrobe) -> None:
         """Registers for the interface and the mode, and the strobes of SDR on the pins."""
@@ -355,6 +362,8 @@ class OperationControl(wiring.Component):
                             self._stay(m, _beats(self.config), "DATA_IN")
                         with m.If(s.takes[number] & ~self.offline[number]):
                             m.d.sync += self.fetch.valid.eq(1)
+                        if s.chosen_by_status:
+                            m.d.sync += s.choosing.eq(item.payload.op.matches(*s.chosen_by_status))
 
             if s.strobe is not None:
                 with m.If(s.sdr & ~Array(self.offline)[s.die]):
@@ -393,8 +402,8 @@ class OperationControl(wiring.Component):
     def _drive_cycles(self, m: Module, s: _State) -> None:
         """Command and address cycles."""
         with m.State("CYCLE"):
-            if self.config.chips.luns > 1:
-                m.d.comb += s.chooses.eq(s.request.op.matches(*_CHOOSES))
+            if s.hold is not None:
+                m.d.comb += [s.hold.cycle.eq(1), s.hold.busy_cycle.eq(1)]
             m.d.comb += [
                 self.activity.eq(BusActivity.COMMAND),
                 self.pins.selected.eq(1),
@@ -411,6 +420,10 @@ class OperationControl(wiring.Component):
                     self._stay(m, self._cycles("tadl") - 1, "ADDRESS_TO_DATA")
                 with m.Case(NextPhase.STATUS):
                     self._stay(m, self._cycles("twhr") - 1, "COMMAND_TO_STATUS")
+                    if s.chosen_by_status:
+                        with m.If(s.choosing):
+                            m.d.sync += s.choosing.eq(0)
+                            self._start_cycle(m, s, Step.FIRST)
                 with m.Case(NextPhase.END):
                     self._finish(m, s)
 
@@ -444,7 +457,8 @@ class OperationControl(wiring.Component):
                     self._finish(m, s)
 
         with m.State("DATA_IN"):
-            self._end_choice(m, s)
+            if s.hold is not None:
+                m.d.comb += s.hold.cycle.eq(1)
             m.d.comb += [
                 self.activity.eq(BusActivity.WAIT),
                 self.pins.selected.eq(1),
@@ -577,8 +591,8 @@ class BusController(wiring.Component):
     Parameters of a feature begin tADL after its address.
     After data out dies are blocked for their turnaround (`Turnaround`).
     With a command port the bus may be paused between two operations: then it is the port's.
-    LUNs of a chip enable are dies of their own. A LUN whose page is chosen by SELECT or PROGRAM_PAGE holds up
-    the others of its chip enable until the data.
+    LUNs of a chip enable are dies of their own, which hold each other up (`LunHold`). SELECT begins with 78h
+    and the row: it stops the output of another LUN, even of one that is busy.
     With SDR each byte has a cycle of WE_n or RE_n (`SdrStrobe`). An operation begins with tCEH without a chip
     enable, and with the setup of a low one. A die has mode 0 until it is settled. Other times are the same.
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
@@ -618,6 +632,8 @@ class BusController(wiring.Component):
     paused : Out(1)    the port takes cycles
     cycles : In(stream(PortCycle)), answers : Out(stream(8))   see `CommandPort`
 
+    With several LUNs: see `lun_ports`.
+
     With SDR:
 
     settled : In(dies)   the die has been reset, and has the timing mode of the engine
@@ -652,6 +668,7 @@ class BusController(wiring.Component):
             **(port if config.command_port else {}),
             **({"settled": In(dies)} if config.chips.sdr else {}),
             **interface_port(config),
+            **lun_ports(config),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -679,6 +696,7 @@ class BusController(wiring.Component):
             self.beats.ready.eq(operation.beats_ready),
             pins.beat.eq(self.beats.payload),
         ]
+        forward(m, operation, self, lun_ports(self.config))
         if self.config.chips.sdr:
             forward(m, operation, self, ("settled", *interface_port(self.config)))
         if has_asynchronous_pins(self.config):

@@ -56,6 +56,15 @@ def reset_ports(config: FmsConfig) -> dict:
     }
 
 
+def agent_lun_ports(config: FmsConfig) -> dict:
+    """Members by which reads keep out of the way of other LUNs' programs; none for one LUN.
+
+    holds_data : Out(1)   the die reads, or holds a page to be copied
+    yields : In(1)        no read begins
+    """
+    return {"holds_data": Out(1), "yields": In(1)} if config.chips.luns > 1 else {}
+
+
 class DieReset(wiring.Component):
     """Resets a die once, before anything else: FFh, tRST, RDY.
 
@@ -203,6 +212,7 @@ class DieAgent(wiring.Component):
     line, alone : In(1)   with R/B#, see `ReadyLine`
     working : Out(1)      with a shared line: the die has been sent work that has not ended
     leads, reset_sent, all_reset, mode_sent, sends_reset, is_reset, sends_mode : see `reset_ports`
+    holds_data, yields : see `agent_lun_ports`
     lost : Out(1)    pulse, perhaps more than one: the die does not become ready. From now on the bus must
                      answer its operations instead of it
     programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
@@ -279,6 +289,7 @@ class DieAgent(wiring.Component):
             **line_ports(config),
             **({"working": Out(1)} if config.chips.shares_ready_busy else {}),
             **reset_ports(config),
+            **agent_lun_ports(config),
             **({"retries": In(stream.Signature(PageRetry(config)))} if levels else {}),
         })  # fmt: skip
 
@@ -375,6 +386,16 @@ class DieAgent(wiring.Component):
                 request = unit.schedule.request & ~mover.schedule.request
                 m.d.comb += self._port(unit).request.eq(request)
 
+        if self.config.chips.luns > 1:
+            reader = self._reader
+            holds_data: Value = reader.schedule.busy
+            if mover is not None:
+                holds_data |= mover.copying
+            m.d.comb += [
+                self.holds_data.eq(holds_data),
+                reader.schedule.grant.eq(self._port(reader).grant & ~self.yields),
+            ]
+
     def _suspend(self, m: Module) -> None:
         """Suspended reads during programs and erases: when they may begin, and which of them yield."""
         programmer, reader, poller = self._programmer, self._reader, self._poller
@@ -409,6 +430,7 @@ class DieAgent(wiring.Component):
             m.d.comb += self._port(unit).busy.eq(unit.schedule.busy | suspendable | reader.suspended)
         m.d.comb += [
             reader.suspendable.eq(suspendable if chips.suspended_read or chips.has_maker_suspend else 0),
+            *([reader.yields.eq(self.yields)] if chips.luns > 1 and chips.has_maker_suspend else []),
             reader.program_delayed.eq(program_delayed),
             reader.defer_sets.eq(defer_sets),
             poller.suspend.eq(reader.suspend),

@@ -1,6 +1,6 @@
 """Does page sets whose program has failed again, on spare blocks."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -77,6 +77,7 @@ class Mover(wiring.Component):
     ended, failure : Out(1)     pulses: an erase is over; an erase or program of this unit's has failed
     replaced : Out(1)           pulse: a spare has taken the place of a block
     repeated : Out(1)           pulse: a page set that had failed, or come after one, has been done again
+    copying : Out(1)            with several LUNs: the die holds a page to be copied
     """
 
     def __init__(self, config: FmsConfig):
@@ -95,6 +96,7 @@ class Mover(wiring.Component):
             "failure": Out(1),
             "replaced": Out(1),
             "repeated": Out(1),
+            **({"copying": Out(1)} if config.chips.luns > 1 else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -116,6 +118,9 @@ class Mover(wiring.Component):
         with m.If(s.moving & ~fsm.ongoing("COPY_FROM")):
             m.d.comb += request.zone.eq(s.spare_zone)
         m.d.comb += self.schedule.busy.eq(~(fsm.ongoing("IDLE") | fsm.ongoing("NEXT_PAGE")))
+        if self.config.chips.luns > 1:
+            copies = ("COPY_FROM", "COPY_FROM_SENT", "SENSING", "COPY_TO", "COPY_TO_SENT")
+            m.d.comb += self.copying.eq(Cat(fsm.ongoing(state) for state in copies).any())
         return m
 
     def _connect(self, m: Module, s: _State) -> None:

@@ -152,6 +152,7 @@ class Reader(wiring.Component):
     erasing : In(1)          the other unit erases
     working : In(1)          the ready poller has not seen the end of that
     polling : In(1)          it polls
+    yields : In(1)           with several LUNs: no such read begins
 
     With R/B#:
 
@@ -181,6 +182,7 @@ class Reader(wiring.Component):
             "defer_sets": In(1),
             **({"remapped": In(1)} if config.geometry.spare_blocks else {}),
             **(dict.fromkeys(("erasing", "working", "polling"), In(1)) if self._by_maker else {}),
+            **({"yields": In(1)} if self._by_maker and config.chips.luns > 1 else {}),
             **line_ports(config),
             "suspended": Out(1),
             "suspend": Out(1),
@@ -266,9 +268,12 @@ class Reader(wiring.Component):
         ]
         if self._by_maker:
             can_renew = Const(0)
+        begins: Value = self.suspendable
+        if self._by_maker and self.config.chips.luns > 1:
+            begins = self.suspendable & ~self.yields
         m.d.comb += [
             # `suspendable` may rise a cycle after `defer_sets`, when `can_sense` does not know it yet.
-            s.can_begin.eq(self.suspendable & can_sense & ~s.deferred),
+            s.can_begin.eq(begins & can_sense & ~s.deferred),
             s.can_renew.eq(can_renew),
         ]
         if self.config.geometry.spare_blocks:
