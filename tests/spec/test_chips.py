@@ -6,7 +6,7 @@ import pytest
 
 from flashtrain.rtl.die import Die
 from flashtrain.spec import Chips, ConfigError, config_text, load_config
-from flashtrain.spec.nand import SEQUENCES, BusOp, sequences
+from flashtrain.spec.nand import SEQUENCES, BusOp, chosen_by_status, sequences
 from flashtrain.spec.presets import PRESETS, TINY
 from flashtrain.spec.sdr import most_pad_ns, with_sdr_waits
 from flashtrain.spec.timing import ns
@@ -37,6 +37,16 @@ def test_plain_commands_take_the_place_of_others():
         BusOp.PROGRAM_LAST: [None, 0, None, 1, 0x10],
         BusOp.SELECT: [0x00, 0, None, 0, None],
     }
+
+
+def test_78h_comes_first_with_several_luns():
+    """In front of 06h; where 00h takes its place it is part of the sequence."""
+    luns = Chips(luns=2, suspended_read=False, update=False)
+    plain = replace(luns, change_plane=False)
+    assert (chosen_by_status(Chips()), chosen_by_status(luns)) == ((), (BusOp.SELECT,))
+    assert sequences(luns)[BusOp.SELECT] == SEQUENCES[BusOp.SELECT]
+    assert chosen_by_status(plain) == ()
+    assert sequences(plain)[BusOp.SELECT][:3] == (0x78, 3, 0x00)
 
 
 @pytest.mark.parametrize("row", [False, True])

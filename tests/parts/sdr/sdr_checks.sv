@@ -10,8 +10,7 @@
 
 module sdr_checks #(
     parameter integer TADL_NS = 400,
-    parameter integer TCCS_NS = 500,
-    parameter STRICT = 1'b1  // tWB holds for commands to any LUN of the chip enable
+    parameter integer TCCS_NS = 500
 ) (
     input wire power,
     input wire [2:0] mode,
@@ -105,8 +104,8 @@ module sdr_checks #(
       keep(TCLS, cle_changed);
       keep(TALS, ale_changed);
       keep(TDS, io_changed);
-      // Until tWB has passed, only RESET and READ STATUS mean anything.
-      if (STRICT && was_settling && !(cle && (io_i == 8'hFF || io_i == 8'h70 || io_i == 8'h78))) keep(TWB, we_rose);
+      // Until tWB has passed, only RESET and READ STATUS mean anything, for any LUN of the chip enable.
+      if (was_settling && !(cle && (io_i == 8'hFF || io_i == 8'h70 || io_i == 8'h78))) keep(TWB, we_rose);
       if (cle) begin
         command = io_i;
         status = io_i == 8'h70 || io_i == 8'h78;

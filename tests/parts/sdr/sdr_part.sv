@@ -12,7 +12,6 @@ module sdr_part #(
     parameter integer PLANES = 1,  // 1 or 2
     parameter integer LUNS = 1,  // behind the chip enable; a part of its own for each of them
     parameter integer LUN = 0,  // the number of this one
-    parameter STRICT = 1'b1,  // LUNs do what ONFI lets them: docs/verification.md
     parameter integer MAX_MODE = 5,  // the fastest timing mode
     parameter [15:0] OPTIONAL = 16'h003F,  // bytes 8 and 9 of the parameter page: commands that are there
     parameter [7:0] DRIVE = 8'h00,  // byte 151: bit 0 feature 10h, with 35 and 50 ohms; bit 1 25, bit 2 18
@@ -775,8 +774,8 @@ module sdr_part #(
     begin
       elsewhere = 1'b1;
       listening = 1'b0;
-      if (!STRICT || opened == 8'h78 || !interface_busy && !array_busy) output_off = 1'b1;
-      if (STRICT && filling) report("LUN     ");
+      if (opened == 8'h78 || !interface_busy && !array_busy) output_off = 1'b1;
+      if (filling) report("LUN     ");
       filling = 1'b0;
       leave_status;
       opened = 8'hFF;
@@ -848,7 +847,7 @@ module sdr_part #(
       if (command == 8'h00) answer = source;
       if (command == 8'h80) begin
         copying = 1'b0;
-        if (STRICT && queued[0] == NO_ROW && queued[PLANES-1] == NO_ROW) begin
+        if (queued[0] == NO_ROW && queued[PLANES-1] == NO_ROW) begin
           clear_cache_register;
           cleared = 1'b1;
         end
@@ -893,8 +892,6 @@ module sdr_part #(
         8'h80, 8'h85: begin
           column = column_of(0);
           if (column >= BYTES) report("COLUMN  ");
-          if (!STRICT && opened == 8'h80 && queued[0] == NO_ROW && queued[PLANES-1] == NO_ROW)
-            clear_cache_register;
           if (needed == 5) begin
             row = row_of(address[2], address[3], address[4]);
             plane = array.plane_of(row);
@@ -1097,7 +1094,7 @@ module sdr_part #(
   sdr_alarm array_alarm (.number(array_number), .after_ns(array_after), .rings(array_rings));
   sdr_alarm cache_alarm (.number(cache_number), .after_ns(cache_after), .rings(cache_rings));
 
-  sdr_checks #(.TADL_NS(TADL_NS), .TCCS_NS(TCCS_NS), .STRICT(STRICT)) checks (
+  sdr_checks #(.TADL_NS(TADL_NS), .TCCS_NS(TCCS_NS)) checks (
       .power(power), .mode(mode), .settling(settling), .driving(io_oe), .ce_n(ce_n), .cle(cle), .ale(ale),
       .we_n(we_n), .re_n(re_n), .wp_n(wp_n), .io_i(io_i), .rb_n(rb_n), .selected(~elsewhere & ~output_off),
       .violations(violations), .violation(violation)

@@ -44,14 +44,12 @@ class Socket:
 class Board:
     """A configuration, the parts of each channel, one for each die, and the mode that they are to get.
 
-    With several LUNs of a chip enable each is a part, which has its number. Parts that are not `strict` leave
-    out what engines do not keep (docs/limits.md).
+    With several LUNs of a chip enable each is a part, which has its number.
     """
 
     config: FmsConfig
     sockets: tuple[tuple[Socket, ...], ...]
     mode: int
-    strict: bool = True
 
     @property
     def period_ns(self) -> int:
@@ -222,7 +220,6 @@ LUNS = Board(
         ),
     ),
     mode=5,
-    strict=True,
 )
 """A chip of two LUNs, with a bad block each, behind one chip enable and one line R/B#."""
 
@@ -310,7 +307,6 @@ class SdrBoard(wiring.Component):
             p_BLOCKS=g.blocks * g.planes, p_PLANES=g.planes, p_MAX_MODE=socket.mode, p_SEED=socket.seed,
             p_OPTIONAL=socket.optional, p_FEATURES=socket.features, p_DRIVE=socket.drive,
             p_BAD_BLOCKS=socket.bad_blocks, p_SCALE=SCALE, p_LUNS=self.board.config.chips.luns, p_LUN=lun,
-            p_STRICT=int(self.board.strict),
             p_PROGRAM_SUSPEND=pairs[0], p_PROGRAM_RESUME=pairs[1], p_ERASE_SUSPEND=pairs[2],
             p_ERASE_RESUME=pairs[3], p_SUSPEND_CYCLES=socket.suspend_cycles or 0,
             i_power=self.power, i_ce_n=ce_n, i_cle=at_chips["cle"], i_ale=at_chips["ale"],

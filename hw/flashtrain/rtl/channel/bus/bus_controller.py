@@ -46,6 +46,7 @@ from .split_control import SplitControl
 ANSWER_CYCLES = 64
 """Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
 
+
 def _beats(config: FmsConfig) -> int:
     """Beats of a page and the bytes behind it."""
     return config.bus_page_bytes // 2

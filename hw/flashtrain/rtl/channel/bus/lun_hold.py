@@ -1,4 +1,4 @@
-"""The rules between LUNs of a chip enable: which of them may not be granted the bus because of another one."""
+"""The rules between LUNs of a chip enable: which of them wait for another one before they get the bus."""
 
 from amaranth import Cat, Module, Signal
 from amaranth.lib import wiring
