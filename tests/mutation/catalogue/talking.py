@@ -50,8 +50,8 @@ TALKING = (
     Fault(
         "deferral-seen-late",
         "channel/die_agent/reader.py",
-        "s.can_begin.eq(self.suspendable & can_sense & ~s.deferred)",
-        "s.can_begin.eq(self.suspendable & can_sense)",
+        "s.can_begin.eq(begins & can_sense & ~s.deferred)",
+        "s.can_begin.eq(begins & can_sense)",
         "a set of reads goes before the page set whose program should come first",
         UNITS,
     ),
