@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from flashtrain.spec import PRESETS, ConfigError, FlashtrainError, Geometry
+from flashtrain.spec.pcie import TlpSizes
 from flashtrain.spec.timing import ns
 
 SMALL = PRESETS["small"]
@@ -140,3 +141,25 @@ def test_an_lba_has_32_bits():
 def test_errors_are_of_our_own_kind():
     assert issubclass(ConfigError, FlashtrainError)
     assert issubclass(ConfigError, ValueError)
+
+
+BAD_TLP_SIZES = [
+    ({"port_bytes": 4}, "port_bytes is 4; expected a power of two from 8 to 128"),
+    ({"port_bytes": 48}, "port_bytes is 48; expected a power of two from 8 to 128"),
+    ({"port_bytes": 256}, "port_bytes is 256; expected a power of two from 8 to 128"),
+    ({"tags": 1}, f"tags is 1; {RANGE} 2 to 256"),
+    ({"tags": 257}, f"tags is 257; {RANGE} 2 to 256"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_TLP_SIZES)
+def test_the_port_of_requests(change, message):
+    with pytest.raises(ConfigError) as caught:
+        TlpSizes(**change)
+    assert str(caught.value) == message
+
+
+def test_the_port_of_requests_is_as_wide_as_that_of_data():
+    expected = {"tiny": (8, 16), "small": (8, 16), "g9_drive": (32, 16), "behemoth": (128, 64)}
+    found = {name: TlpSizes.of(PRESETS[name]) for name in expected}
+    assert {name: (one.port_bytes, one.tags) for name, one in found.items()} == expected

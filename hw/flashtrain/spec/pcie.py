@@ -3,8 +3,11 @@
 The BAR has 16 KiB: properties from 0, doorbells, the table of MSI-X vectors, their pending bits.
 """
 
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
+from .config import FmsConfig
+from .errors import require_power_of_two, require_range
 from .nvme import BitField
 
 VERSION = 0x0002_0000
@@ -31,6 +34,35 @@ INVALID_PRP_OFFSET = 0x013
 
 READY_TIMEOUT = 0xFF
 """CAP.TO, in units of 500 ms: an end is recorded in a simulation."""
+
+REQUEST_BYTES = 128
+"""Of a memory request, at most: the smallest that Max_Payload_Size and Max_Read_Request_Size can be."""
+WORD_BYTES = 8
+"""Of a beat of queues, lists and firmware, and the least width of the port of requests."""
+_ROUND_TRIP = 64
+"""Cycles of a read that the tags of a port are enough for, where nothing else is chosen."""
+
+
+@dataclass(frozen=True)
+class TlpSizes:
+    """The port of requests to a hard block of PCI Express.
+
+    `port_bytes`: width of its data each way, per cycle. `tags`: reads under way; more than 32 need extended
+    tags of the block (PCI Express Base 4.0, section 2.2.6.2).
+    """
+
+    port_bytes: int = WORD_BYTES
+    tags: int = 16
+
+    def __post_init__(self) -> None:
+        require_power_of_two("port_bytes", self.port_bytes, WORD_BYTES, REQUEST_BYTES)
+        require_range("tags", self.tags, 2, 256)
+
+    @classmethod
+    def of(cls, config: FmsConfig) -> "TlpSizes":
+        """As wide as the data port of the controller, with tags for 64 cycles of requests."""
+        width = min(max(config.data_bytes, WORD_BYTES), REQUEST_BYTES)
+        return cls(width, max(cls.tags, _ROUND_TRIP * width // REQUEST_BYTES))
 
 
 class Property(IntEnum):

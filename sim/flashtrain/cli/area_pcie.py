@@ -4,15 +4,12 @@ import argparse
 from functools import partial
 
 from flashtrain.spec import preset
-from flashtrain.spec.pcie import MAX_ENTRIES, MAX_QUEUES
+from flashtrain.spec.pcie import MAX_ENTRIES, MAX_QUEUES, TlpSizes
 
 from .area_parts import Part, measure, resources
 from .console import Console
 
 WHOLE = "pcie_function"
-
-SLOTS = 64
-"""I/O commands of hosts that the controller has at once."""
 
 COMMERCIAL_LUT6 = 50_000
 """About, of a commercial NVMe core, that of a host, with data paths and without a processor.
@@ -32,11 +29,14 @@ def parts() -> list[Part]:
     from flashtrain.rtl.pcie.function_registers import FunctionRegisters
     from flashtrain.rtl.pcie.io_buffer import IoBuffer
     from flashtrain.rtl.pcie.namespace_table import NamespaceTable
-    from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
     from flashtrain.rtl.pcie.prp_walker import PrpWalker
     from flashtrain.rtl.pcie.queue_engine import QueueEngine
     from flashtrain.rtl.pcie.tlp_port import TlpPort
+    from flashtrain.sim.link.pcie_model import PcieSizes
 
+    behemoth = preset("behemoth")
+    sizes = PcieSizes.of(behemoth, MAX_QUEUES, MAX_ENTRIES)
+    places = {"slots": sizes.slots, "most_bytes": sizes.most_bytes}
     return [
         Part(WHOLE, "the whole function", partial(Function, MAX_QUEUES, MAX_ENTRIES)),
         *(
@@ -50,21 +50,25 @@ def parts() -> list[Part]:
                 ("pcie_mailbox", "mailbox of admin commands", AdminMailbox),
                 ("pcie_buffer", "buffer of I/O commands", partial(IoBuffer, MAX_QUEUES)),
                 ("pcie_walker", "walker of PRPs", PrpWalker),
-                ("pcie_port", "port of TLPs", TlpPort),
+                ("pcie_port", "port of TLPs, 8 bytes wide", partial(TlpPort, TlpSizes())),
+                ("pcie_wide_port", "the same, 128 bytes wide", partial(TlpPort, sizes.tlp)),
                 (
                     "pcie_translator", "translator of commands, behind the function",
-                    partial(CommandTranslator, preset("behemoth"), SLOTS),
+                    partial(CommandTranslator, behemoth, **places),
                 ),
-                ("pcie_mover", "mover of data, beside it", partial(DataMover, preset("behemoth"), SLOTS)),
+                (
+                    "pcie_mover", "mover of data, beside it",
+                    partial(DataMover, behemoth, **places, port_bytes=sizes.tlp.port_bytes),
+                ),
                 (
                     "pcie_device_queue", "queue pair of the controller",
-                    partial(DeviceQueue, preset("behemoth").address_bits, SLOTS),
+                    partial(DeviceQueue, behemoth.address_bits, **places),
                 ),
                 ("pcie_device_registers", "registers of the controller, with doorbells", DeviceRegisters),
-                ("pcie_namespaces", "table of namespaces", partial(NamespaceTable, preset("behemoth"))),
+                ("pcie_namespaces", "table of namespaces", partial(NamespaceTable, behemoth)),
                 (
                     "pcie_front_end", "all of it, up to the pins of the controller",
-                    partial(PcieFrontEnd, preset("behemoth"), MAX_QUEUES, MAX_ENTRIES, SLOTS),
+                    partial(sizes.front_end, behemoth),
                 ),
             )
         ),

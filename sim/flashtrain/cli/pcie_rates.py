@@ -18,15 +18,12 @@ from flashtrain.sim.link.pcie_model import PcieSizes
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.trace.array import ArrayTrace
 from flashtrain.spec import FmsConfig, NodeTable, Opcode
+from flashtrain.spec.pcie import TlpSizes
 from flashtrain.spec.streams import SINGLE_NODE, Access, Persistency, Retention, Stream
 
 from .device import memory_bytes
 from .pcie_drive import DATA, Answer, PcieDrive
 
-SIZES = PcieSizes(queues=1, entries=1024, slots=64, most_bytes=1 << 20, tags=16)
-"""As in `flashtrain area pcie`, but for the number of queues."""
-PORT_BYTES_PER_CYCLE = 8
-"""Of the requests to the hard block, each way."""
 _ALL = Access.READ | Access.APPEND
 NODE = NodeTable(
     "drive", (Stream(1, "drive", Persistency.VOLATILE, Retention.MINUTES, host=_ALL, core=Access.NONE),)
@@ -37,7 +34,7 @@ NSID = 1
 def _places(config: FmsConfig, pages: int) -> Iterator[tuple[int, int, int]]:
     """Zone, first page and number of pages of commands that fill zones one after the other."""
     g, page = config.geometry, 0
-    most = min(config.max_blocks, SIZES.most_bytes // g.page_bytes)
+    most = min(config.max_blocks, PcieSizes.of(config).most_bytes // g.page_bytes)
     while page < pages:
         zone, inside = divmod(page, g.zone_capacity)
         count = min(most, pages - page, g.zone_capacity - inside)
@@ -127,7 +124,11 @@ def pcie_read(drive: PcieDrive, quick: bool) -> Measurement:
 def pcie_command_time_write(drive: PcieDrive, quick: bool) -> Measurement:
     """Time per command of a burst of appends of one block each: see `command_time_write`."""
     config, g = drive.config, drive.config.geometry
-    count = min(QUICK_BURST if quick else BURST, config.write_sets * g.planes * g.channels, SIZES.entries - 1)
+    count = min(
+        QUICK_BURST if quick else BURST,
+        config.write_sets * g.planes * g.channels,
+        PcieSizes.of(config).entries - 1,
+    )
     _random_data(drive, count)
     first_cycle = drive.cycles
     for block in range(count):
@@ -140,7 +141,7 @@ def pcie_command_time_write(drive: PcieDrive, quick: bool) -> Measurement:
 def pcie_command_time_read(drive: PcieDrive, quick: bool) -> Measurement:
     """Time per command of a burst of reads of one block each: see `command_time_read`."""
     config, g = drive.config, drive.config.geometry
-    count = min(QUICK_BURST if quick else BURST // 2, g.zone_capacity, SIZES.entries // 2)
+    count = min(QUICK_BURST if quick else BURST // 2, g.zone_capacity, PcieSizes.of(config).entries // 2)
     data = _random_data(drive, count)
     first_cycle, most_cycles = drive.cycles, _most_cycles(config, count)
     drive.wait(_append(drive, count), most_cycles)
@@ -174,13 +175,13 @@ def _command_time(drive: PcieDrive, answers: Sequence[Answer], cycles: int) -> M
     """Over the second half of the answers."""
     config, half = drive.config, answers[len(answers) // 2 :]
     interval = (half[-1].cycle - half[0].cycle) / (len(half) - 1)
-    port = config.geometry.page_bytes // PORT_BYTES_PER_CYCLE
+    port = config.geometry.page_bytes // TlpSizes.of(config).port_bytes
     needed = f"the port needs {port}; {_of_the_port(config)}"
     return command_time(config, interval, len(answers), cycles, needed)
 
 
 def _of_the_port(config: FmsConfig) -> str:
-    rate = PORT_BYTES_PER_CYCLE * config.timing.clock_hz / 1e9
+    rate = TlpSizes.of(config).port_bytes * config.timing.clock_hz / 1e9
     return f"the port of requests has {rate:.1f} GB/s each way"
 
 
@@ -203,8 +204,9 @@ def measure_without(name: str, config: FmsConfig, quick: bool) -> Measurement:
 
 def measure(name: str, config: FmsConfig, quick: bool) -> Measurement:
     """The row `name` on a drive of its own."""
-    link = PcieLink(config, SIZES)
+    sizes = PcieSizes.of(config)
+    link = PcieLink(config, sizes)
     try:
-        return _MEASURES[name](PcieDrive(link, NODE, SIZES), quick)
+        return _MEASURES[name](PcieDrive(link, NODE, sizes), quick)
     finally:
         link.close()

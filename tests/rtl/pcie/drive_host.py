@@ -160,7 +160,7 @@ class Drive(Bench):
                   Opcode.FLUSH: 0}.get(opcode, count * BLOCK_BYTES)  # fmt: skip
         prps, pages, places, data = (0, 0), [], [], b""
         if length:
-            prps, pages = self.pointer(length, 4, faulty=False)
+            prps, pages = self.pointer(length, faulty=False)
             places = list(spans(self, *prps, length, self.page))
         if opcode in (Opcode.WRITE, Opcode.ZONE_APPEND):
             data = random.randbytes(length)

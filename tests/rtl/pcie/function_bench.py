@@ -19,12 +19,15 @@ from flashtrain.spec.pcie import (
     Ready,
     Vector,
 )
-from tests.rtl.pcie.function_executor import MOST_BYTES
+from tests.rtl.pcie.function_executor import MOST_BYTES, WIDTH
 from tests.rtl.pcie.function_firmware import ACCESS, ENTRIES, QUEUES
 from tests.rtl.pcie.function_host import BLOCK_BYTES, ENABLED, MESSAGES, Bench, entry
 
 COMMANDS = bench_parameters()["commands"]
-ADMIN_LATENCY, LATENCIES, COMMAND_LATENCIES, ANSWER_LATENCY = 10, range(12, 16), (7, 8), 6
+ADMIN_LATENCY, LATENCIES = 10, range(12, 16)
+ROWS = max(1, 64 // WIDTH)
+"""Of an entry. A wide row has several words of it, and of a completion."""
+COMMAND_LATENCIES, ANSWER_LATENCY = (6 + 8 // ROWS, 7 + 8 // ROWS), 6 if WIDTH == 8 else 7
 
 
 async def open_queues(bench: Bench, count: int) -> list[int]:
@@ -73,6 +76,8 @@ async def commands_pass_from_doorbell_to_interrupt(dut, exponent, busy, latency)
     assert await bench.admin(AdminOpcode.KEEP_ALIVE) == Status.INVALID_OPCODE
     numbers = await open_queues(bench, 4)
     await wrong_changes(bench, 3)
+    too_long = bench.command(numbers[0], Opcode.READ, MOST_BYTES // BLOCK_BYTES + 1)
+    await bench.submit(bench.sqs[numbers[0]], too_long)
     left = COMMANDS
     for _ in range(20_000):
         if left and random.random() < 0.3:
@@ -252,7 +257,7 @@ async def latencies_are_those_of_the_data_sheet(dut):
 
             def ended(beats=beats) -> bool:
                 beats[0] += dut.completions__valid.value == 1
-                return beats[0] == 8
+                return beats[0] == ROWS
 
             found.append(await cycles_to(ended, lambda: dut.commands__valid.value == 1))
     await bench.settle(200)

@@ -7,39 +7,31 @@ from typing import TYPE_CHECKING
 from cocotb.triggers import RisingEdge
 
 from flashtrain.nvme.pcie.memory import Span
-from flashtrain.rtl.lib.axi import burst_layout, read_beat_layout, write_beat_layout
-from flashtrain.rtl.pcie.layouts import BURST_BEATS, PORT_BYTES, IoCommand, Message, Piece, QueueAnswer
+from flashtrain.rtl.lib.axi import burst_layout, read_beat_layout
+from flashtrain.rtl.pcie.layouts import HostWrite, IoCommand, Piece, QueueAnswer
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, unpack
 from flashtrain.spec import Opcode, Status
+from flashtrain.spec.pcie import REQUEST_BYTES, TlpSizes
+from tests.rtl.pcie.host_memory import bytes_of, requests_of, rows_of
 
 if TYPE_CHECKING:
     from tests.rtl.pcie.function_host import Bench
 
-BURST_BYTES = BURST_BEATS * PORT_BYTES
 MOST_BYTES = bench_parameters()["most_bytes"]
-COMMAND, PIECE, ANSWER, MESSAGE = IoCommand(MOST_BYTES), Piece(), QueueAnswer(), Message()
-BURST, READ_BEAT, WRITE_BEAT = burst_layout(64), read_beat_layout(64), write_beat_layout(64)
+TLP = TlpSizes(bench_parameters().get("port_bytes", TlpSizes.port_bytes))
+WIDTH = TLP.port_bytes
+COMMAND, PIECE, ANSWER = IoCommand(MOST_BYTES), Piece(), QueueAnswer()
+BURST, READ_ROW, WRITE_ROW = burst_layout(64), read_beat_layout(8 * WIDTH), HostWrite(WIDTH)
 OF_BLOCKS = (Opcode.WRITE, Opcode.READ, Opcode.ZONE_APPEND)
 TO_HOST = (Opcode.READ, Opcode.ZONE_MANAGEMENT_RECEIVE)
 
 
-def bursts(address: int, length: int) -> list[tuple[int, int]]:
-    """Address and beats of the bursts that hold these bytes, within 128 bytes each."""
-    found, end = [], -(-(address + length) // PORT_BYTES) * PORT_BYTES
-    place = address // PORT_BYTES * PORT_BYTES
-    while place < end:
-        stop = min(end, (place // BURST_BYTES + 1) * BURST_BYTES)
-        found.append((place, (stop - place) // PORT_BYTES))
-        place = stop
-    return found
-
-
 def ends_of(address: int, length: int) -> list[tuple[int, int]]:
     """What is moved of a piece: all of a short one, and both ends of a long one."""
-    if length <= 2 * BURST_BYTES:
+    if length <= 2 * REQUEST_BYTES:
         return [(address, length)]
-    return [(address, BURST_BYTES), (address + length - BURST_BYTES, BURST_BYTES)]
+    return [(address, REQUEST_BYTES), (address + length - REQUEST_BYTES, REQUEST_BYTES)]
 
 
 class Executor:
@@ -52,12 +44,7 @@ class Executor:
         self.done = StreamSource(dut, "done", busy)
         # The multiplexer wants beats of data to be taken at once.
         self.asks, self.beats = StreamSource(dut, "data_read__ar", busy), StreamSink(dut, "data_read__r")
-        self.writes, self.words = (
-            StreamSource(dut, "data_write__aw"),
-            StreamSource(dut, "data_write__w", busy),
-        )
-        self.wrote = StreamSink(dut, "data_write__b", busy)
-        self.dwords = StreamSource(dut, "dwords", busy)
+        self.writes = StreamSource(dut, "data_write", busy)
         self.waiting: list[tuple[int, int, int]] = []
         self.held = False
         self.seen = self.pieces_seen = self.clock = 0
@@ -109,40 +96,35 @@ class Executor:
             for address, length in ends_of(begin, size):
                 await (self._put(address, length) if to_host else self._get(address, length))
             if to_host and random.random() < 0.5:
-                await self._put_dword(begin + 4 * random.randrange(size // 4))
+                await self._put(begin + 4 * random.randrange(size // 4), 4)
         assert found == self.bench.spans.pop(key), "these are not the spans of the software"
         return Status.SUCCESS
 
     async def _get(self, address: int, length: int) -> None:
-        for place, beats in bursts(address, length):
-            at = len(self.beats.items)
-            self.asks.send(pack(BURST, address=place, length=beats - 1))
-            await self.beats.wait_for(at + beats)
-            found = [unpack(READ_BEAT, bits) for bits in self.beats.items[at:]]
-            data = b"".join(beat["data"].to_bytes(PORT_BYTES, "little") for beat in found)
-            assert data == self.bench.expected[place : place + len(data)], f"other bytes at {place:#x}"
-            assert [beat["last"] for beat in found] == [0] * (beats - 1) + [1]
-            assert not any(beat["error"] for beat in found)
-            self.moved[False] += len(data)
+        for place, size in requests_of(address, length):
+            at, count = len(self.beats.items), len(rows_of(place, bytes(size), WIDTH))
+            self.asks.send(pack(BURST, address=place, length=size // 4 - 1))
+            await self.beats.wait_for(at + count)
+            found = [unpack(READ_ROW, bits) for bits in self.beats.items[at:]]
+            data = bytes_of([row["data"] for row in found], place, size, WIDTH)
+            assert data == self.bench.expected[place : place + size], f"other bytes at {place:#x}"
+            assert [row["last"] for row in found] == [0] * (count - 1) + [1]
+            assert not any(row["error"] for row in found)
+            self.moved[False] += size
 
     async def _put(self, address: int, length: int) -> None:
-        for place, beats in bursts(address, length):
-            data, answered = random.randbytes(beats * PORT_BYTES), len(self.wrote.items)
-            self.bench.expected[place : place + len(data)] = data
-            self.writes.send(pack(BURST, address=place, length=beats - 1))
-            for number in range(beats):
-                word = int.from_bytes(data[number * PORT_BYTES :][:PORT_BYTES], "little")
-                self.words.send(pack(WRITE_BEAT, data=word, last=number == beats - 1))
-            await self.wrote.wait_for(answered + 1)
-            self.moved[True] += len(data)
-
-    async def _put_dword(self, address: int) -> None:
-        """A dword that is taken has left: what is answered afterwards is behind it."""
-        value, sent = random.getrandbits(32), self.dwords.sent
-        self.bench.expected[address : address + 4] = value.to_bytes(4, "little")
-        self.dwords.send(pack(MESSAGE, address=address, data=value))
-        while self.dwords.sent == sent:
-            await RisingEdge(self.dut.clk)
+        """A write that is taken is in front of all that are taken later."""
+        for place, size in requests_of(address, length):
+            data = random.randbytes(size)
+            self.bench.expected[place : place + size] = data
+            rows = rows_of(place, data, WIDTH)
+            end = self.writes.sent + len(rows)
+            for number, row in enumerate(rows, 1):
+                item = {"address": place, "length": size // 4, "last": number == len(rows)}
+                self.writes.send(pack(WRITE_ROW, data=row, **item))
+            while self.writes.sent < end:
+                await RisingEdge(self.dut.clk)
+            self.moved[True] += size
 
     async def answer(self) -> None:
         while True:

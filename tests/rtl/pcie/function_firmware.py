@@ -14,6 +14,7 @@ from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack
 from flashtrain.spec import Status
 from flashtrain.spec.pcie import (
     MAILBOX_PAGE_EXPONENT,
+    REQUEST_BYTES,
     Mailbox,
     MailboxAnswer,
     MailboxBurst,
@@ -21,7 +22,6 @@ from flashtrain.spec.pcie import (
     MailboxControl,
     MailboxState,
 )
-from tests.rtl.pcie.function_executor import BURST_BYTES
 
 if TYPE_CHECKING:
     from tests.rtl.pcie.function_host import Bench
@@ -117,20 +117,20 @@ class Firmware:
     async def move(self, address: int, data: bytes | None = None) -> bytes:
         """Bytes to the host's memory, or from it, in bursts."""
         found = b""
-        for place in range(0, LOG_BYTES, BURST_BYTES):
+        for place in range(0, LOG_BYTES, REQUEST_BYTES):
             await self.rest()
             for half in range(2):
                 self.write(Mailbox.ADDRESS + 4 * half, (address + place) >> 32 * half & 0xFFFF_FFFF)
             if data is not None:
-                part = data[place : place + BURST_BYTES]
-                for number, word in enumerate(struct.unpack(f"<{BURST_BYTES // 4}I", part)):
+                part = data[place : place + REQUEST_BYTES]
+                for number, word in enumerate(struct.unpack(f"<{REQUEST_BYTES // 4}I", part)):
                     self.write(Mailbox.BUFFER + 4 * number, word)
-                self.bench.expected[address + place : address + place + BURST_BYTES] = part
+                self.bench.expected[address + place : address + place + REQUEST_BYTES] = part
             burst = MailboxBurst.beats.put(BURST_BEATS - 1) | MailboxBurst.write.put(data is not None)
             self.write(Mailbox.BURST, burst)
             assert not await self.rest() & MailboxState.FAILED
             if data is None:
-                words = [await self.read(Mailbox.BUFFER + 4 * number) for number in range(BURST_BYTES // 4)]
+                words = [await self.read(Mailbox.BUFFER + 4 * number) for number in range(REQUEST_BYTES // 4)]
                 found += struct.pack(f"<{len(words)}I", *words)
         return found
 

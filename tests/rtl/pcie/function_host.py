@@ -13,7 +13,6 @@ from flashtrain.nvme.pcie.msix import ENABLE
 from flashtrain.nvme.pcie.prp import spans
 from flashtrain.nvme.subsystem.io_commands import Refusal
 from flashtrain.nvme.wire.commands import AdminOpcode
-from flashtrain.rtl.pcie.layouts import PORT_BYTES
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start
 from flashtrain.spec import Opcode, Status
@@ -26,13 +25,12 @@ from flashtrain.spec.pcie import (
     Ready,
     Vector,
 )
-from tests.rtl.pcie.function_executor import MOST_BYTES, OF_BLOCKS, TO_HOST, Executor
+from tests.rtl.pcie.function_executor import MOST_BYTES, OF_BLOCKS, TLP, Executor
 from tests.rtl.pcie.function_firmware import ACCESS, ENTRIES, QUEUE_OPCODES, QUEUES, SMALLEST_PAGE, Firmware
 from tests.rtl.pcie.host_memory import TlpHost
 from tests.rtl.pcie.software_function import SoftwareFunction
 
 BLOCK_BYTES = bench_parameters()["block_bytes"]
-TAGS = 16
 MEMORY_BYTES = 4 << 20
 ENABLED = (
     Configuration.enable.put(1)
@@ -67,7 +65,7 @@ class Ring:
 class Bench:
     def __init__(self, dut, busy: float = 1, latency: int = 0):
         self.dut, self.busy = dut, busy
-        self.host = TlpHost(dut, MEMORY_BYTES, TAGS, busy, latency, dwords=True)
+        self.host = TlpHost(dut, MEMORY_BYTES, TLP, busy, latency, dwords=True)
         self.host.memory[:] = random.randbytes(MEMORY_BYTES)
         self.expected = bytearray(self.host.memory)
         self.accesses, self.answers = StreamSource(dut, "accesses", busy), StreamSink(dut, "answers", busy)
@@ -275,10 +273,9 @@ class Bench:
     def command(self, number: int, opcode: int, count: int, flags: int = 0, faulty: bool = False) -> bytes:
         """A command with the spans and the status that the software gives its data pointer."""
         cid, length = self.new_cid(), self.length_of(opcode, flags, count)
-        grain = PORT_BYTES if opcode in TO_HOST else 4
         prps, pages = (random.getrandbits(64), 0), []
         if length:
-            prps, pages = self.pointer(length, grain, faulty)
+            prps, pages = self.pointer(length, faulty)
         status: int = Status.SUCCESS
         try:
             self.spans[number, cid] = spans(self, *prps, length, self.page)
@@ -296,7 +293,7 @@ class Bench:
         length = count * size
         return length if length <= MOST_BYTES and not flags else 0
 
-    def pointer(self, length: int, grain: int, faulty: bool) -> tuple[tuple[int, int], list[int]]:
+    def pointer(self, length: int, faulty: bool) -> tuple[tuple[int, int], list[int]]:
         """PRPs with random offsets, perhaps with a fault; the pages that they use."""
         page, pages = self.page, []
 
@@ -304,7 +301,7 @@ class Bench:
             pages.append(self.take_page())
             return pages[-1]
 
-        first = new() + random.choice([0, grain * random.randrange(page // grain)])
+        first = new() + random.choice([0, 4 * random.randrange(page // 4)])
         left = length - (page - first % page)
         second = random.getrandbits(64)
         if 0 < left <= page:

@@ -7,13 +7,37 @@ from dataclasses import dataclass, field
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.pcie.layouts import PORT_BYTES, TlpCompletion, TlpData, TlpRequest
+from flashtrain.rtl.pcie.layouts import HALF_BYTES, TlpCompletion, TlpData, TlpRequest
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, unpack
+from flashtrain.spec.pcie import REQUEST_BYTES, TlpSizes
 
-BOUNDARY = 64
-"""Read Completion Boundary: a completion ends at a multiple of it, or with its request."""
 
-COMPLETION, DATA = TlpCompletion(16), TlpData()
+def requests_of(address: int, length: int) -> list[tuple[int, int]]:
+    """Address and bytes of the requests of these bytes."""
+    found, end = [], address + length
+    while address < end:
+        stop = min(end, (address // REQUEST_BYTES + 1) * REQUEST_BYTES)
+        found.append((address, stop - address))
+        address = stop
+    return found
+
+
+def rows_of(address: int, data: bytes, port_bytes: int) -> list[int]:
+    """The rows that have these bytes in their lanes; the other lanes have anything."""
+    lane = address % port_bytes
+    raw = random.randbytes(lane) + data
+    raw += random.randbytes(-len(raw) % port_bytes)
+    return [int.from_bytes(raw[at : at + port_bytes], "little") for at in range(0, len(raw), port_bytes)]
+
+
+def bytes_of(rows: list[int], address: int, length: int, port_bytes: int) -> bytes:
+    """The bytes of a request from its rows, of which there are no others."""
+    lane = address % port_bytes
+    assert len(rows) == -(-(lane + length) // port_bytes), (
+        f"{len(rows)} rows of {length} bytes at {address:#x}"
+    )
+    raw = b"".join(row.to_bytes(port_bytes, "little") for row in rows)
+    return raw[lane : lane + length]
 
 
 @dataclass
@@ -30,18 +54,19 @@ class Read:
 class TlpHost:
     """Bytes from address 0 on. `faults`: addresses of requests that are answered as unsupported.
 
-    Completions of reads are split at `BOUNDARY` and mixed at random, `latency` cycles after their request at
+    Completions of reads are split at 64 bytes and mixed at random, `latency` cycles after their request at
     the earliest. `spurious` is the chance of a beat for a tag that is not in use. `log` has each request, and
     `messages` each write of a dword; with `dwords` only those behind the memory.
     """
 
     def __init__(
-        self, dut, size: int, tags: int, busy: float = 1, latency: int = 0, spurious: float = 0,
+        self, dut, size: int, tlp: TlpSizes, busy: float = 1, latency: int = 0, spurious: float = 0,
         dwords: bool = False,
     ):  # fmt: skip
         self.dut, self.busy, self.latency, self.spurious = dut, busy, latency, spurious
         self.memory, self.dwords = bytearray(size), dwords
-        self.layout, self.tags = TlpRequest(tags), tags
+        self.tlp, self.tags = tlp, tlp.tags
+        self.layout, self.completion, self.row = TlpRequest(tlp), TlpCompletion(tlp), TlpData(tlp)
         self.faults: set[int] = set()
         self.log: list[dict[str, int]] = []
         self.messages: list[tuple[int, int]] = []
@@ -74,15 +99,15 @@ class TlpHost:
                 self._take(unpack(self.layout, bits))
             for bits in self._data.items[self._taken :]:
                 self._taken += 1
-                self._store(unpack(DATA, bits))
+                self._store(unpack(self.row, bits))
             if len(self._completions.items) < 3:
                 self._complete()
 
     def _take(self, request: dict[str, int]) -> None:
         """Check a request as a root complex would, and keep it."""
         address, length = request["address"], 4 * request["length"]
-        assert address // 4096 == (address + length - 1) // 4096, f"{request} crosses 4 KiB"
-        assert 0 < length <= 128 and address % 4 == 0, request
+        assert address // REQUEST_BYTES == (address + length - 1) // REQUEST_BYTES, f"{request} is not whole"
+        assert length > 0 and address % 4 == 0, request
         self.log.append(request)
         if request["write"]:
             self._writing.append(request)
@@ -101,8 +126,7 @@ class TlpHost:
         request, beats = self._writing.popleft(), self._beats
         self._beats = []
         length, address = 4 * request["length"], request["address"]
-        assert len(beats) == -(-length // PORT_BYTES), f"{len(beats)} beats of {request}"
-        data = b"".join(word.to_bytes(PORT_BYTES, "little") for word in beats)[:length]
+        data = bytes_of(beats, address, length, self.tlp.port_bytes)
         if length == 4 and not (self.dwords and address < len(self.memory)):
             self.messages.append((address, int.from_bytes(data, "little")))
         else:
@@ -118,8 +142,8 @@ class TlpHost:
             if tag not in self._reading
         ]
         if unused and random.random() < self.spurious:
-            wrong = {"tag": random.choice(unused), "data": random.getrandbits(64)}
-            self._completions.send(pack(COMPLETION, end=random.getrandbits(1), **wrong))
+            wrong = {"tag": random.choice(unused), "data": random.getrandbits(8 * self.tlp.port_bytes)}
+            self._send(end=random.getrandbits(1), halves=3, **wrong)
             return
         if self._piece is None:
             due = [read for read in self._reading.values() if read.due <= self._clock]
@@ -129,13 +153,21 @@ class TlpHost:
         read = self._piece
         if read.fails and random.random() < 0.5:
             read.end = read.place
-        ends = read.place + PORT_BYTES >= read.end
-        failed = read.fails and ends
-        word = self.memory[read.place : read.place + PORT_BYTES]
-        item = {"tag": read.tag, "end": ends, "failed": failed, "data": int.from_bytes(word, "little")}
-        self._completions.send(pack(COMPLETION, **item))
-        read.place += PORT_BYTES
+        width = self.tlp.port_bytes
+        grain = HALF_BYTES if width > HALF_BYTES and random.random() < 1 - self.busy else width
+        stop = min(read.end, (read.place // grain + 1) * grain)
+        ends = stop >= read.end
+        lanes = range(read.place % width, read.place % width + stop - read.place)
+        [row] = rows_of(read.place, bytes(self.memory[read.place : stop]), width) or [0]
+        halves = sum(1 << half for half in range(2) if set(lanes) & set(range(64 * half, 64 * half + 64)))
+        self._send(tag=read.tag, end=ends, failed=read.fails and ends, data=row, halves=halves)
+        read.place = stop
         if ends:
             del self._reading[read.tag]
-        if ends or read.place % BOUNDARY == 0:
+        if ends or read.place % HALF_BYTES == 0:
             self._piece = None
+
+    def _send(self, halves: int, **item: int) -> None:
+        if self.tlp.port_bytes > HALF_BYTES:
+            item["halves"] = halves
+        self._completions.send(pack(self.completion, **item))

@@ -12,11 +12,11 @@ from flashtrain.nvme.subsystem.io_commands import Refusal
 from flashtrain.rtl.pcie.layouts import DataPointer, Piece
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec.pcie import MAX_PAGE_EXPONENT, PAGE_BITS, PRP_BYTES
+from flashtrain.spec.pcie import MAX_PAGE_EXPONENT, PAGE_BITS, PRP_BYTES, TlpSizes
 from tests.rtl.pcie.host_memory import TlpHost
 
 POINTERS, MOST_BYTES = bench_parameters()["pointers"], bench_parameters()["most_bytes"]
-TAGS = 16
+TLP = TlpSizes()
 MEMORY_BYTES = 8 << 20
 LATENCY, LIST_LATENCY, PAGE_LATENCY = 9, 10, 11
 """Cycles from a command to its first piece; more with a list, and with each further page of it.
@@ -130,7 +130,7 @@ def merged(pieces: list[dict[str, int]]) -> list[Span]:
 )
 async def pieces_are_those_of_the_software(dut, exponent, busy, latency):
     page = 1 << PAGE_BITS + exponent
-    host = TlpHost(dut, MEMORY_BYTES, TAGS, busy, latency)
+    host = TlpHost(dut, MEMORY_BYTES, TLP, busy, latency)
     pointers, pieces = StreamSource(dut, "pointers", busy), StreamSink(dut, "pieces", busy)
     lists = Lists(host.memory, page)
     await start(dut, within=2_000_000, page_exponent=exponent)
@@ -185,7 +185,7 @@ async def pieces_are_those_of_the_software(dut, exponent, busy, latency):
 @cocotb.test()
 async def latencies_are_those_of_the_data_sheet(dut):
     latency = 40
-    host = TlpHost(dut, MEMORY_BYTES, TAGS, latency=latency)
+    host = TlpHost(dut, MEMORY_BYTES, TLP, latency=latency)
     pointers, pieces = StreamSource(dut, "pointers"), StreamSink(dut, "pieces", 1)
     await start(dut, page_exponent=0)
     lists = Lists(host.memory, 4096)

@@ -18,10 +18,11 @@ from flashtrain.rtl.pcie.layouts import (
 from flashtrain.rtl.pcie.queue_engine import BUFFER_ENTRIES, MAILBOX_ENTRIES
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSource, pack, start, unpack
+from flashtrain.spec.pcie import TlpSizes
 from tests.rtl.pcie.host_memory import TlpHost
 
 QUEUES, COMMANDS = bench_parameters()["queues"], bench_parameters()["commands"]
-TAGS = 16
+TLP = TlpSizes()
 PAGE = 4096
 MEMORY_BYTES = 64 * PAGE
 ADMIN_LATENCY, LATENCIES = 8, range(10, 14)
@@ -63,7 +64,7 @@ class Completions:
 class Bench:
     def __init__(self, dut, busy: float = 1, latency: int = 0):
         self.dut, self.busy = dut, busy
-        self.host = TlpHost(dut, MEMORY_BYTES, TAGS, busy, latency)
+        self.host = TlpHost(dut, MEMORY_BYTES, TLP, busy, latency)
         self.doorbells = StreamSource(dut, "doorbells", busy)
         self.changes = StreamSource(dut, "changes", busy)
         self.answers = {0: StreamSource(dut, "admin_answers", busy), 1: StreamSource(dut, "answers", busy)}

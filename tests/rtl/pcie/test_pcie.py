@@ -18,12 +18,14 @@ from flashtrain.rtl.pcie.queue_engine import QueueEngine
 from flashtrain.rtl.pcie.tlp_port import TlpPort
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import preset
+from flashtrain.spec.pcie import TlpSizes
 from tests.rtl.controller.fms_config import QUICK
 from tests.rtl.pcie.drive_system import TOP, drive_sources
 
-QUEUES, ENTRIES, TAGS = 64, 1024, 16
+QUEUES, ENTRIES = 64, 1024
 """As many as there can be."""
 MOST_BYTES = 1 << 18
+TLP = TlpSizes()
 
 
 def run(top, name: str, simulator: Simulator, seed: int, **parameters):
@@ -37,9 +39,11 @@ def test_function_registers(simulator, seed):
     run(top, "function_registers", simulator, seed, queues=QUEUES, accesses=accesses)
 
 
-def test_tlp_port(simulator, seed):
-    bursts = 40 if simulator is Simulator.ICARUS else 150
-    run(TlpPort(TAGS), "tlp_port", simulator, seed, tags=TAGS, bursts=bursts)
+@pytest.mark.parametrize(("port_bytes", "tags"), [(8, 16), (128, 64)])
+def test_tlp_port(simulator, seed, port_bytes, tags):
+    bursts = 30 if simulator is Simulator.ICARUS else 150
+    top = TlpPort(TlpSizes(port_bytes, tags))
+    run(top, "tlp_port", simulator, seed, port_bytes=port_bytes, tags=tags, bursts=bursts)
 
 
 def pass_on(m: Module, top, unit, port: TlpPort) -> None:
@@ -54,47 +58,53 @@ def pass_on(m: Module, top, unit, port: TlpPort) -> None:
             m.d.comb += Value.cast(getattr(top, name)).eq(Value.cast(inner))
 
 
-_JOINED = {
-    "read": "read", "write": "write", "data_read": "read", "data_write": "write", "dwords": "messages",
-}  # fmt: skip
-"""Members of units, and those of the port of TLPs that they belong to."""
+_JOINED = "read", "write", "data_read", "data_write"
+"""Members of units that the port of TLPs has, too."""
 
 
 class BehindPort(wiring.Component):
-    """A unit of bursts and the port of TLPs: the members of both, but for what connects them."""
+    """A unit of bursts and the port of TLPs: the members of both, but for what connects them.
 
-    def __init__(self, unit: QueueEngine | PrpWalker | DataMover, tags: int):
-        self.unit, self.port = unit, TlpPort(tags)
+    Messages of a test show what is behind the data of a mover.
+    """
+
+    def __init__(self, unit: QueueEngine | PrpWalker | DataMover, tlp: TlpSizes = TLP):
+        self.unit, self.port = unit, TlpPort(tlp)
         mine, port = unit.signature.members, self.port.signature.members
-        self.joined = {name: inner for name, inner in _JOINED.items() if name in mine}
+        self.joined = [name for name in _JOINED if name in mine]
         outer = {name: member for name, member in mine.items() if name not in self.joined}
-        super().__init__(outer | {name: port[name] for name in ("requests", "data", "completions")})
+        names = ["requests", "data", "completions"]
+        if isinstance(unit, DataMover):
+            names.append("messages")
+        super().__init__(outer | {name: port[name] for name in names})
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.unit, m.submodules.port = self.unit, self.port
-        for name, inner in self.joined.items():
-            connect(m, getattr(self.unit, name), getattr(self.port, inner))
+        for name in self.joined:
+            connect(m, getattr(self.unit, name), getattr(self.port, name))
         pass_on(m, self, self.unit, self.port)
         return m
 
 
 def test_queue_engine(simulator, seed):
     commands = 12 if simulator is Simulator.ICARUS else 60
-    top = BehindPort(QueueEngine(QUEUES), TAGS)
+    top = BehindPort(QueueEngine(QUEUES))
     run(top, "queue_engine", simulator, seed, queues=QUEUES, commands=commands)
 
 
 def test_prp_walker(simulator, seed):
     pointers = 20 if simulator is Simulator.ICARUS else 90
-    top = BehindPort(PrpWalker(MOST_BYTES), TAGS)
+    top = BehindPort(PrpWalker(MOST_BYTES))
     run(top, "prp_walker", simulator, seed, pointers=pointers, most_bytes=MOST_BYTES)
 
 
 def test_function(simulator, seed):
+    """With a port of 8 bytes on one simulator, and of 64 on the other."""
     sizes = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16}
-    commands = 12 if simulator is Simulator.ICARUS else 60
-    run(Function(**sizes), "function", simulator, seed, commands=commands, **sizes)
+    commands, tlp = (12, TLP) if simulator is Simulator.ICARUS else (60, TlpSizes(64))
+    top = Function(**sizes, tlp=tlp)
+    run(top, "function", simulator, seed, commands=commands, port_bytes=tlp.port_bytes, **sizes)
 
 
 def test_command_translator(simulator, seed):
@@ -104,12 +114,19 @@ def test_command_translator(simulator, seed):
     run(top, "command_translator", simulator, seed, commands=commands, **sizes)
 
 
-def test_data_mover(simulator, seed):
-    """With beats of 16 bytes on one simulator, and of 4 on the other."""
+@pytest.mark.parametrize("width", ["narrow", "wide"])
+def test_data_mover(simulator, seed, width):
+    """The narrow port has beats of 16 bytes behind it on one simulator, and of 4 on the other."""
     sizes = {"slots": 8, "most_bytes": 1 << 14}
     bursts, name = (6, "optimstore") if simulator is Simulator.ICARUS else (20, "tiny")
-    top = BehindPort(DataMover(preset(name), **sizes), TAGS)
-    run(top, "data_mover", simulator, seed, bursts=bursts, preset=name, **sizes)
+    tlp = TLP
+    if width == "wide":
+        name, tlp = "behemoth", TlpSizes.of(preset("behemoth"))
+    top = BehindPort(DataMover(preset(name), **sizes, port_bytes=tlp.port_bytes), tlp)
+    run(
+        top, "data_mover", simulator, seed, bursts=bursts, preset=name, port_bytes=tlp.port_bytes,
+        tags=tlp.tags, **sizes,
+    )  # fmt: skip
 
 
 def test_device_queue(simulator, seed):

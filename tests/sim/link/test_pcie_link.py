@@ -5,11 +5,13 @@ import pytest
 
 from flashtrain.cli.main import main
 from flashtrain.cli.pcie_drive import DATA, DriveError, PcieDrive
-from flashtrain.cli.pcie_rates import NODE, NSID, SIZES
+from flashtrain.cli.pcie_rates import NODE, NSID
 from flashtrain.sim.link.pcie_link import PcieLink
+from flashtrain.sim.link.pcie_model import PcieSizes
 from flashtrain.spec import Opcode, preset
 
 TINY = preset("tiny")
+SIZES = PcieSizes.of(TINY)
 
 
 @pytest.fixture

@@ -253,37 +253,3 @@ class StreamMerge(wiring.Component):
             )
         for number, item in enumerate(self.inputs):
             m.d.comb += item.ready.eq(free & turn.chosen[number])
-
-
-class StreamChoice(wiring.Component):
-    """Merges two streams into one without a register: an item that is taken has left.
-
-    The first stream goes first, but an item that is offered stays.
-
-    Latency: none. Throughput: one item per cycle. Cost: a multiplexer.
-
-    Members
-    -------
-    inputs : In(stream).array(2)
-    output : Out(stream)
-    """
-
-    def __init__(self, layout):
-        one = stream.Signature(layout)
-        super().__init__({"inputs": In(one).array(2), "output": Out(one)})
-
-    def elaborate(self, platform):
-        m = Module()
-        first, second = self.inputs
-        stays, chosen = Signal(), Signal()  # the second one
-        m.d.sync += stays.eq(self.output.valid & ~self.output.ready & chosen)
-        m.d.comb += [
-            chosen.eq(stays | ~first.valid),
-            self.output.valid.eq(Mux(chosen, second.valid, first.valid)),
-            Value.cast(self.output.payload).eq(
-                Mux(chosen, Value.cast(second.payload), Value.cast(first.payload))
-            ),
-            first.ready.eq(self.output.ready & ~chosen),
-            second.ready.eq(self.output.ready & chosen),
-        ]
-        return m

@@ -12,6 +12,7 @@ from flashtrain.spec import Submission
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.pcie import (
     MAILBOX_PAGE_EXPONENT,
+    WORD_BYTES,
     Mailbox,
     MailboxAnswer,
     MailboxBurst,
@@ -27,7 +28,6 @@ from .layouts import (
     INDEX_BITS,
     OPEN_BITS,
     PAGE_EXPONENT_BITS,
-    PORT_BYTES,
     QUEUE_BITS,
     Access,
     QueueAnswer,
@@ -40,8 +40,8 @@ from .queue_engine import MAILBOX_ENTRIES
 MOST_OPEN = 255
 """Commands that were taken and are not answered; others wait."""
 
-_ENTRY_WORDS = Submission.BYTES // PORT_BYTES
-_BUFFER_WORD = Mailbox.BUFFER // PORT_BYTES
+_ENTRY_WORDS = Submission.BYTES // WORD_BYTES
+_BUFFER_WORD = Mailbox.BUFFER // WORD_BYTES
 
 
 class AdminMailbox(wiring.Component):
@@ -76,7 +76,7 @@ class AdminMailbox(wiring.Component):
     """
 
     def __init__(self):
-        sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * PORT_BYTES}
+        sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * WORD_BYTES}
         super().__init__({
             "accesses": In(stream.Signature(Access())),
             "values": Out(stream.Signature(DWORD_BITS)),
@@ -104,7 +104,7 @@ class AdminMailbox(wiring.Component):
         m.submodules.waiting = self._waiting = waiting = Queue(8 * Submission.BYTES, MAILBOX_ENTRIES)
         # The entry that was taken, and the buffer, at the words of their registers.
         m.submodules.words = words = Memory(
-            shape=8 * PORT_BYTES, depth=2 * BURST_BEATS, init=[], attrs=NEVER_COLLIDES
+            shape=8 * WORD_BYTES, depth=2 * BURST_BEATS, init=[], attrs=NEVER_COLLIDES
         )
         self._writer, self._reader = words.write_port(granularity=DWORD_BITS), words.read_port()
         self._state, self._control = (
@@ -261,7 +261,7 @@ class AdminMailbox(wiring.Component):
             with m.State("copy"):
                 m.d.comb += [
                     self._writer.addr.eq(place),
-                    self._writer.data.eq(waiting.output.payload.word_select(place[:3], 8 * PORT_BYTES)),
+                    self._writer.data.eq(waiting.output.payload.word_select(place[:3], 8 * WORD_BYTES)),
                     self._writer.en.eq(~0),
                 ]
                 m.d.sync += place.eq(place + 1)

@@ -6,18 +6,16 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.layouts import STATUS_BITS
 from flashtrain.rtl.lib.axi import ReadPort, WritePort
-from flashtrain.rtl.lib.streams import StreamChoice
-from flashtrain.rtl.lib.write_mux import WriteMux
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nvme import ZoneDescriptor
+from flashtrain.spec.pcie import WORD_BYTES
 
 from .address_table import AddressTable
 from .host_reader import HostReader
 from .host_writer import HostWriter
-from .layouts import ADDRESS_BITS, MOST_BYTES, PAGE_EXPONENT_BITS, PORT_BYTES, Message, Piece
-
-_PORT = {"address_bits": ADDRESS_BITS, "data_bits": 8 * PORT_BYTES}
+from .host_writes import WriteMerge, WriteWidener
+from .layouts import ADDRESS_BITS, MOST_BYTES, PAGE_EXPONENT_BITS, HostWrite, Piece
 
 
 class DataMover(wiring.Component):
@@ -37,15 +35,16 @@ class DataMover(wiring.Component):
     page_exponent, places, pieces, pointed   see `AddressTable`
     reads : In(ReadPort), writes : In(WritePort)   the controller's data port
     reports : In(WritePort)             its reports: bursts of 64 bytes
-    data_read : Out(ReadPort), data_write : Out(WritePort)   see `Function`
-    dwords : Out(stream(Message))       single dwords
+    data_read : Out(ReadPort), data_write : Out(stream(HostWrite))   see `TlpPort`
     refused : Out(slots)                the host's memory has refused data of the command in this slot
     """
 
-    def __init__(self, config: FmsConfig, slots: int, most_bytes: int = MOST_BYTES):
-        self.config, self.slots, self.most_bytes = config, slots, most_bytes
+    def __init__(
+        self, config: FmsConfig, slots: int, most_bytes: int = MOST_BYTES, port_bytes: int = WORD_BYTES
+    ):
+        self.config, self.slots, self.most_bytes, self.port_bytes = config, slots, most_bytes, port_bytes
         wide = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
-        narrow = {"address_bits": config.address_bits, "data_bits": 8 * PORT_BYTES}
+        narrow = {"address_bits": config.address_bits, "data_bits": 8 * WORD_BYTES}
         super().__init__({
             "page_exponent": In(PAGE_EXPONENT_BITS),
             "places": In(stream.Signature(bits_for(slots))),
@@ -54,23 +53,22 @@ class DataMover(wiring.Component):
             "reads": In(ReadPort(**wide)),
             "writes": In(WritePort(**wide)),
             "reports": In(WritePort(**narrow)),
-            "data_read": Out(ReadPort(**_PORT)),
-            "data_write": Out(WritePort(**_PORT)),
-            "dwords": Out(stream.Signature(Message())),
+            "data_read": Out(ReadPort(address_bits=ADDRESS_BITS, data_bits=8 * port_bytes)),
+            "data_write": Out(stream.Signature(HostWrite(port_bytes))),
             "refused": Out(slots),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         sizes = {"address_bits": self.config.address_bits, "slots": self.slots, "most_bytes": self.most_bytes}
-        wide = self.config.data_bytes
-        m.submodules.reader = reader = HostReader(beat_bytes=wide, **sizes)
-        m.submodules.writer = writer = HostWriter(beat_bytes=wide, **sizes)
-        m.submodules.reporter = reporter = HostWriter(beat_bytes=PORT_BYTES, **sizes)
+        wide = {"beat_bytes": self.config.data_bytes, "port_bytes": self.port_bytes, **sizes}
+        m.submodules.reader = reader = HostReader(**wide)
+        m.submodules.writer = writer = HostWriter(**wide)
+        m.submodules.reporter = reporter = HostWriter(beat_bytes=WORD_BYTES, **sizes)
         users = reader, writer, reporter
         m.submodules.table = table = AddressTable(self.slots, len(users), self.most_bytes)
-        m.submodules.writes = writes = WriteMux(2, **_PORT)
-        m.submodules.dwords = dwords = StreamChoice(Message())
+        m.submodules.widener = widener = WriteWidener(self.port_bytes)
+        m.submodules.merge = merge = WriteMerge(self.port_bytes, 2)
         for name in ("places", "pieces"):
             connect(m, flipped(getattr(self, name)), getattr(table, name))
         connect(m, table.pointed, flipped(self.pointed))
@@ -80,12 +78,10 @@ class DataMover(wiring.Component):
         connect(m, flipped(self.reads), reader.controller)
         connect(m, flipped(self.writes), writer.controller)
         connect(m, reader.host, flipped(self.data_read))
-        connect(m, writer.host, writes.writers[0])
-        connect(m, reporter.host, writes.writers[1])
-        connect(m, writes.axi, flipped(self.data_write))
-        connect(m, writer.dwords, dwords.inputs[0])
-        connect(m, reporter.dwords, dwords.inputs[1])
-        connect(m, dwords.output, flipped(self.dwords))
+        connect(m, reporter.host, widener.words)
+        connect(m, writer.host, merge.inputs[0])
+        connect(m, widener.rows, merge.inputs[1])
+        connect(m, merge.output, flipped(self.data_write))
         m.d.comb += table.page_exponent.eq(self.page_exponent)
         self._hide(m, reporter.controller)
         with m.If(self.places.valid & self.places.ready):
@@ -96,8 +92,8 @@ class DataMover(wiring.Component):
 
     def _hide(self, m: Module, reports):
         """Bursts of reports, without the bytes of the vendor behind the fields of the standard."""
-        first = ZoneDescriptor.time.low // (8 * PORT_BYTES)
-        number = Signal(range(ZoneDescriptor.BYTES // PORT_BYTES))
+        first = ZoneDescriptor.time.low // (8 * WORD_BYTES)
+        number = Signal(range(ZoneDescriptor.BYTES // WORD_BYTES))
         mine = self.reports
         connect(m, flipped(mine.aw), reports.aw)
         connect(m, reports.b, flipped(mine.b))

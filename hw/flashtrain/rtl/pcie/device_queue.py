@@ -8,11 +8,12 @@ from flashtrain.rtl.lib.axi import ReadPort, WritePort
 from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import Completion, Submission
 from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.pcie import WORD_BYTES
 
-from .layouts import MOST_BYTES, PORT_BYTES, DeviceAnswer, DeviceCommand, bits_of
+from .layouts import MOST_BYTES, DeviceAnswer, DeviceCommand, bits_of
 
-_WORD_BITS = 8 * PORT_BYTES
-_ENTRY_WORDS = Submission.BYTES // PORT_BYTES
+_WORD_BITS = 8 * WORD_BYTES
+_ENTRY_WORDS = Submission.BYTES // WORD_BYTES
 
 
 def queue_entries(slots: int) -> int:

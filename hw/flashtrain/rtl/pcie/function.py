@@ -4,10 +4,10 @@ from amaranth import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from flashtrain.rtl.lib.axi import ReadPort, WritePort
+from flashtrain.rtl.lib.axi import ReadPort
 from flashtrain.rtl.lib.read_mux import ReadMux
-from flashtrain.rtl.lib.streams import StreamChoice
 from flashtrain.rtl.lib.write_mux import WriteMux
+from flashtrain.spec.pcie import WORD_BYTES, TlpSizes
 
 from .admin_mailbox import AdminMailbox
 from .function_registers import FunctionRegisters
@@ -18,10 +18,9 @@ from .layouts import (
     DWORD_BITS,
     MOST_BYTES,
     PAGE_EXPONENT_BITS,
-    PORT_BYTES,
     Access,
+    HostWrite,
     IoCommand,
-    Message,
     Piece,
     QueueAnswer,
     TlpCompletion,
@@ -40,9 +39,9 @@ class Function(wiring.Component):
     order of their fetch, and the pieces of their data in the same order. An executor moves their data by
     `data_read` and `data_write`, and answers each command once, behind its data.
 
-    Readers of the host's memory take turns: queues, lists, firmware, data. So do writers. Posted requests
-    stay in order, so a completion entry is behind the data that were written before the answer, and its
-    message behind the entry.
+    Readers of the host's memory take turns: queues, lists and firmware, and data. So do writers. Posted
+    requests stay in order, so a completion entry is behind the data that were taken before the answer, and
+    its message behind the entry.
 
     CSTS.RDY falls when no command is open, and no burst. Commands that wait are dropped at once, and the open
     ones have their answers, which go nowhere. The memory is not touched then until the controller is enabled
@@ -52,7 +51,7 @@ class Function(wiring.Component):
 
     Latency, while the port is free: 10 cycles from a doorbell of the admin queue to its request, 12 to 15
     from another one; 7 from the last beat of an entry to the command, 8 with data; 6 from an answer to the
-    request of its entry. Throughput: a command in 9 cycles, a beat of data per cycle.
+    request of its entry. Throughput: a command in 9 cycles, a row of data per cycle.
 
     Members
     -------
@@ -65,8 +64,7 @@ class Function(wiring.Component):
     commands : Out(stream(IoCommand))
     pieces : Out(stream(Piece))               of commands with a length
     done : In(stream(QueueAnswer))            answers to I/O commands
-    data_read : In(ReadPort), data_write : In(WritePort)
-    dwords : In(stream(Message))              of data; one that is taken has left
+    data_read : In(ReadPort), data_write : In(stream(HostWrite))   see `TlpPort`
     page_exponent : Out                       of the commands that are open
     running : Out(1)                          queues are in use, or a command is open
     """
@@ -77,20 +75,20 @@ class Function(wiring.Component):
         entries: int,
         block_bytes: int = BLOCK_BYTES,
         most_bytes: int = MOST_BYTES,
-        tags: int = 16,
+        tlp: TlpSizes | None = None,
     ):
         self.queues = queues
         self.entries = entries
         self.block_bytes = block_bytes
         self.most_bytes = most_bytes
-        self.tags = tags
-        self.sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * PORT_BYTES}
+        self.tlp = tlp = tlp or TlpSizes()
+        self.sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * WORD_BYTES}
         super().__init__({
             "accesses": In(stream.Signature(Access())),
             "answers": Out(stream.Signature(DWORD_BITS)),
-            "requests": Out(stream.Signature(TlpRequest(tags))),
-            "data": Out(stream.Signature(TlpData())),
-            "completions": In(stream.Signature(TlpCompletion(tags), always_ready=True)),
+            "requests": Out(stream.Signature(TlpRequest(tlp))),
+            "data": Out(stream.Signature(TlpData(tlp))),
+            "completions": In(stream.Signature(TlpCompletion(tlp), always_ready=True)),
             "enable_vectors": In(1),
             "mask_vectors": In(1),
             "fault": In(1),
@@ -100,9 +98,8 @@ class Function(wiring.Component):
             "commands": Out(stream.Signature(IoCommand(most_bytes))),
             "pieces": Out(stream.Signature(Piece())),
             "done": In(stream.Signature(QueueAnswer())),
-            "data_read": In(ReadPort(**self.sizes)),
-            "data_write": In(WritePort(**self.sizes)),
-            "dwords": In(stream.Signature(Message())),
+            "data_read": In(ReadPort(address_bits=ADDRESS_BITS, data_bits=8 * tlp.port_bytes)),
+            "data_write": In(stream.Signature(HostWrite(tlp.port_bytes))),
             "page_exponent": Out(PAGE_EXPONENT_BITS),
             "running": Out(1),
         })  # fmt: skip
@@ -114,11 +111,9 @@ class Function(wiring.Component):
         m.submodules.mailbox = mailbox = AdminMailbox()
         m.submodules.buffer = buffer = IoBuffer(self.queues, self.block_bytes, self.most_bytes)
         m.submodules.walker = walker = PrpWalker(self.most_bytes)
-        m.submodules.port = port = TlpPort(self.tags)
-        # Without a register: a message that is taken is behind the dwords that were taken before it.
-        m.submodules.messages = messages = StreamChoice(Message())
-        m.submodules.reads = reads = ReadMux(4, **self.sizes)
-        m.submodules.writes = writes = WriteMux(3, **self.sizes)
+        m.submodules.port = port = TlpPort(self.tlp)
+        m.submodules.reads = reads = ReadMux(3, **self.sizes)
+        m.submodules.writes = writes = WriteMux(2, **self.sizes)
 
         # The host's side.
         connect(m, flipped(self.accesses), registers.accesses)
@@ -126,14 +121,13 @@ class Function(wiring.Component):
         connect(m, port.requests, flipped(self.requests))
         connect(m, port.data, flipped(self.data))
         connect(m, flipped(self.completions), port.completions)
-        connect(m, registers.messages, messages.inputs[0])
-        connect(m, flipped(self.dwords), messages.inputs[1])
-        connect(m, messages.output, port.messages)
+        connect(m, registers.messages, port.messages)
+        connect(m, flipped(self.data_read), port.data_read)
+        connect(m, flipped(self.data_write), port.data_write)
         for mux, name in ((reads.readers, "read"), (writes.writers, "write")):
             sources = [unit for unit in (engine, mailbox, walker) if name in unit.signature.members]
             for number, unit in enumerate(sources):
                 connect(m, getattr(unit, name), mux[number])
-            connect(m, flipped(getattr(self, f"data_{name}")), mux[len(sources)])
         connect(m, reads.axi, port.read)
         connect(m, writes.axi, port.write)
 

@@ -16,7 +16,10 @@ from flashtrain.spec.pcie import (
     MAX_PAGE_EXPONENT,
     MAX_QUEUES,
     PAGE_BITS,
+    REQUEST_BYTES,
     VECTORS,
+    WORD_BYTES,
+    TlpSizes,
 )
 from flashtrain.spec.registers import MAX_STREAMS
 
@@ -36,11 +39,13 @@ PAGE_EXPONENT_BITS = 3
 """Pages of 4 KiB times a power of two."""
 
 
-PORT_BYTES = 8
-"""Width of the port on the host's memory: a beat of a burst, and of a TLP's data."""
-BURST_BEATS = 16
-"""Of a burst, at most: 128 bytes, the smallest that Max_Payload_Size and Max_Read_Request_Size can be."""
-LENGTH_BITS = bits_for(BURST_BEATS * PORT_BYTES // 4 + 1)
+BURST_BEATS = REQUEST_BYTES // WORD_BYTES
+"""Of a burst of words, at most."""
+LENGTH_BITS = bits_for(REQUEST_BYTES // 4 + 1)
+REQUEST_BITS = bits_for(REQUEST_BYTES)
+"""Of a byte's place in a block of 128 bytes."""
+HALF_BYTES = 64
+"""The least Read Completion Boundary: a completion ends at a multiple of it, or with its request."""
 
 
 BLOCK_BYTES, MOST_BYTES = 16 << 10, 1 << 20
@@ -54,32 +59,51 @@ PIECE_BITS = bits_for((1 << PAGE_BITS + MAX_PAGE_EXPONENT) + 1)
 class TlpRequest(data.StructLayout):
     """A memory request. `length`: dwords. `tag`: of a read, from its request to the end of its completions.
 
-    `address` is a multiple of 8, that of a message one of 4. No request crosses 4 KiB.
+    `address` is a multiple of 4. No request crosses a multiple of 128 bytes.
     """
 
-    def __init__(self, tags: int):
+    def __init__(self, sizes: TlpSizes):
         super().__init__({
-            "write": 1, "address": ADDRESS_BITS, "length": LENGTH_BITS, "tag": bits_for(tags),
+            "write": 1, "address": ADDRESS_BITS, "length": LENGTH_BITS, "tag": bits_for(sizes.tags),
         })  # fmt: skip
 
 
 class TlpData(data.StructLayout):
-    """A beat of the data of a write, the first byte in bits 7:0. `last`: of the request."""
+    """A beat of the data of a write. `last`: of the request.
 
-    def __init__(self):
-        super().__init__({"data": 8 * PORT_BYTES, "last": 1})
+    A byte is in the lane of its address modulo `port_bytes`. Lanes outside of the request have no meaning.
+    """
+
+    def __init__(self, sizes: TlpSizes):
+        super().__init__({"data": 8 * sizes.port_bytes, "last": 1})
 
 
 class TlpCompletion(data.StructLayout):
-    """A beat of a completion. A read has one completion or several, in the order of their addresses.
+    """A beat of a completion, in the lanes of `TlpData`. A read has one completion or several, in order.
 
+    - halves: of a beat of 128 bytes, which halves it has. Both come in their order.
     - end: the last beat of the request: its byte count is used up, or it has failed.
     - failed: the status is not successful, the data are poisoned, or the completion has timed out. The beat
       has no data, and is the last.
     """
 
-    def __init__(self, tags: int):
-        super().__init__({"data": 8 * PORT_BYTES, "tag": bits_for(tags), "end": 1, "failed": 1})
+    def __init__(self, sizes: TlpSizes):
+        halves = {"halves": 2} if sizes.port_bytes > HALF_BYTES else {}
+        super().__init__({
+            "data": 8 * sizes.port_bytes, "tag": bits_for(sizes.tags), **halves, "end": 1, "failed": 1,
+        })  # fmt: skip
+
+
+class HostWrite(data.StructLayout):
+    """A beat of a write of the host's memory, with its request. Lanes are those of `TlpData`.
+
+    `address` and `length`, in dwords, are those of the request in each of its beats, within 128 bytes.
+    """
+
+    def __init__(self, port_bytes: int):
+        super().__init__({
+            "address": ADDRESS_BITS, "length": LENGTH_BITS, "data": 8 * port_bytes, "last": 1,
+        })  # fmt: skip
 
 
 class Access(data.StructLayout):
@@ -225,15 +249,12 @@ class DeviceAnswer(data.StructLayout):
 class Segment(data.StructLayout):
     """Bytes of a burst of the controller that lie side by side in the host's memory, within 128 bytes there.
 
-    - address: that of the first chunk of 8 bytes. length: chunks - 1.
-    - skips_first, skips_last: the low dword of the first chunk, or the high one of the last, is not of it.
-    - last: of the burst.
+    `length`: dwords. `last`: of the burst.
     """
 
     def __init__(self, slots: int):
         super().__init__({
-            "address": ADDRESS_BITS, "length": bits_for(BURST_BEATS), "skips_first": 1, "skips_last": 1,
-            "last": 1, "slot": bits_for(slots),
+            "address": ADDRESS_BITS, "length": LENGTH_BITS, "last": 1, "slot": bits_for(slots),
         })  # fmt: skip
 
 

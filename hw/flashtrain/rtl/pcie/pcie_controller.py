@@ -9,6 +9,7 @@ from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.rtl.nand_bus import nand_bus
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.pcie import TlpSizes
 
 from .layouts import MOST_BYTES
 from .pcie_front_end import HOST_SIDE, PcieFrontEnd
@@ -28,10 +29,10 @@ class PcieController(wiring.Component):
 
     def __init__(
         self, config: FmsConfig, queues: int, entries: int, slots: int, most_bytes: int = MOST_BYTES,
-        tags: int = 16,
+        tlp: TlpSizes | None = None,
     ):  # fmt: skip
         self.config = config
-        self._front_end = PcieFrontEnd(config, queues, entries, slots, most_bytes, tags)
+        self._front_end = PcieFrontEnd(config, queues, entries, slots, most_bytes, tlp)
         members = self._front_end.signature.members
         super().__init__({
             **{name: members[name] for name in self.outer},

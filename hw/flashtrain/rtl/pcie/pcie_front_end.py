@@ -9,6 +9,7 @@ from flashtrain.rtl.lib.axi_streams import AxiStreams
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
+from flashtrain.spec.pcie import WORD_BYTES, TlpSizes
 from flashtrain.spec.registers import ADDRESS_BITS
 
 from .command_translator import CommandTranslator
@@ -16,7 +17,7 @@ from .data_mover import DataMover
 from .device_queue import DeviceQueue
 from .device_registers import DeviceRegisters
 from .function import Function
-from .layouts import MOST_BYTES, PORT_BYTES
+from .layouts import MOST_BYTES
 from .namespace_table import NamespaceTable
 
 HOST_SIDE = (
@@ -40,7 +41,8 @@ class PcieFrontEnd(wiring.Component):
 
     Parameters
     ----------
-    `queues`, `entries`, `tags` : see `Function`
+    `queues`, `entries` : see `Function`
+    `tlp` : the port of requests; by default as wide as the controller's data port, from 8 to 128 bytes
     `slots` : I/O commands that the controller has at once
     `most_bytes` : data of a command; a power of two
 
@@ -56,16 +58,24 @@ class PcieFrontEnd(wiring.Component):
 
     def __init__(
         self, config: FmsConfig, queues: int, entries: int, slots: int, most_bytes: int = MOST_BYTES,
-        tags: int = 16,
+        tlp: TlpSizes | None = None,
     ):  # fmt: skip
+        tlp = tlp or TlpSizes.of(config)
+        most_width = TlpSizes.of(config).port_bytes
+        require(
+            tlp.port_bytes <= most_width,
+            "port_bytes",
+            tlp.port_bytes,
+            f"at most {most_width}, as the data port of the controller",
+        )
         require(most_bytes & most_bytes - 1 == 0, "most_bytes", most_bytes, "a power of two")
         most_slots = (1 << config.address_bits - 1) // most_bytes
         require(1 < slots <= most_slots, "slots", slots, f"2 to {most_slots}, by `address_bits`")
-        self.config, self.slots, self.most_bytes = config, slots, most_bytes
-        self._function = Function(queues, entries, config.geometry.page_bytes, most_bytes, tags)
+        self.config, self.slots, self.most_bytes, self.tlp = config, slots, most_bytes, tlp
+        self._function = Function(queues, entries, config.geometry.page_bytes, most_bytes, tlp)
         members = self._function.signature.members
         self._wide = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
-        self._narrow = {"address_bits": config.address_bits, "data_bits": 8 * PORT_BYTES}
+        self._narrow = {"address_bits": config.address_bits, "data_bits": 8 * WORD_BYTES}
         bus = Axi4LiteSignature(address_bits=ADDRESS_BITS)
         super().__init__({
             **{name: members[name] for name in (*HOST_SIDE, "firmware", "values")},
@@ -81,7 +91,7 @@ class PcieFrontEnd(wiring.Component):
         m.submodules.function = function = self._function
         m.submodules.table = table = NamespaceTable(config)
         m.submodules.translator = translator = CommandTranslator(config, slots, most_bytes)
-        m.submodules.mover = mover = DataMover(config, slots, most_bytes)
+        m.submodules.mover = mover = DataMover(config, slots, most_bytes, self.tlp.port_bytes)
         m.submodules.queue = queue = DeviceQueue(config.address_bits, slots, most_bytes)
         m.submodules.device_registers = registers = DeviceRegisters()
         m.submodules.data_streams = data = AxiStreams(**self._wide)
@@ -117,7 +127,6 @@ class PcieFrontEnd(wiring.Component):
         connect(m, queue.reports, mover.reports)
         connect(m, mover.data_read, function.data_read)
         connect(m, mover.data_write, function.data_write)
-        connect(m, mover.dwords, function.dwords)
         m.d.comb += [
             mover.page_exponent.eq(function.page_exponent),
             queue.refused.eq(mover.refused),

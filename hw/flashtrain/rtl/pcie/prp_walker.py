@@ -10,7 +10,7 @@ from flashtrain.rtl.lib.memories import NEVER_COLLIDES
 from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import Completion, Status
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.pcie import INVALID_PRP_OFFSET, MAX_PAGE_EXPONENT, PAGE_BITS, PRP_BYTES
+from flashtrain.spec.pcie import INVALID_PRP_OFFSET, MAX_PAGE_EXPONENT, PAGE_BITS, PRP_BYTES, WORD_BYTES
 
 from .layouts import (
     ADDRESS_BITS,
@@ -18,7 +18,6 @@ from .layouts import (
     MOST_BYTES,
     PAGE_EXPONENT_BITS,
     PIECE_BITS,
-    PORT_BYTES,
     DataPointer,
     Piece,
 )
@@ -58,7 +57,7 @@ class PrpWalker(wiring.Component):
         super().__init__({
             "page_exponent": In(PAGE_EXPONENT_BITS),
             "pointers": In(stream.Signature(DataPointer(most_bytes))),
-            "read": Out(ReadPort(address_bits=ADDRESS_BITS, data_bits=8 * PORT_BYTES)),
+            "read": Out(ReadPort(address_bits=ADDRESS_BITS, data_bits=8 * WORD_BYTES)),
             "pieces": Out(stream.Signature(Piece())),
             "idle": Out(1),
         })  # fmt: skip

@@ -10,12 +10,11 @@ from flashtrain.rtl.lib.axi import ReadPort, WritePort
 from flashtrain.rtl.lib.memories import NEVER_COLLIDES
 from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import Completion, Submission
-from flashtrain.spec.pcie import PAGE_BITS
+from flashtrain.spec.pcie import PAGE_BITS, WORD_BYTES
 
 from .layouts import (
     ADDRESS_BITS,
     INDEX_BITS,
-    PORT_BYTES,
     QUEUE_BITS,
     AdminQueues,
     ChangeKind,
@@ -31,7 +30,7 @@ OUTSTANDING = 16
 MAILBOX_ENTRIES, BUFFER_ENTRIES = 4, 16
 """Places for admin commands and for I/O commands behind the engine."""
 
-_ENTRY_BEATS, _COMPLETION_BEATS = Submission.BYTES // PORT_BYTES, Completion.BYTES // PORT_BYTES
+_ENTRY_BEATS, _COMPLETION_BEATS = Submission.BYTES // WORD_BYTES, Completion.BYTES // WORD_BYTES
 _BASE_BITS = ADDRESS_BITS - PAGE_BITS
 
 
@@ -85,7 +84,7 @@ class QueueEngine(wiring.Component):
 
     def __init__(self, queues: int):
         self.queues = queues
-        sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * PORT_BYTES}
+        sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * WORD_BYTES}
         super().__init__({
             "enable": In(1),
             "admin": In(AdminQueues()),
@@ -414,7 +413,7 @@ class QueueEngine(wiring.Component):
         with m.If(beat.valid):
             m.d.sync += [
                 failed.eq(~last & (failed | beat.payload.error)),
-                entry.payload.bytes.eq(Cat(entry.payload.bytes[8 * PORT_BYTES :], beat.payload.data)),
+                entry.payload.bytes.eq(Cat(entry.payload.bytes[8 * WORD_BYTES :], beat.payload.data)),
                 entry.payload.queue.eq(flight.payload.queue),
             ]
         m.d.sync += entry.valid.eq(last & ~lost)
@@ -434,7 +433,7 @@ class QueueEngine(wiring.Component):
     def _post(self, m: Module, unposted):
         """The beats of a completion entry; the vector of one that the host's memory has."""
         burst, beat, answer, report = self.write.aw, self.write.w, self.write.b, self._reports.output
-        half = 8 * PORT_BYTES
+        half = 8 * WORD_BYTES
         m.d.comb += [
             beat.payload.data.eq(Mux(beat.payload.last, self._entry[half:], self._entry[:half])),
             answer.ready.eq(1),

@@ -1,48 +1,57 @@
 """The port on the host's memory as requests of TLPs, for a hard block of PCI Express."""
 
 from amaranth import Array, Cat, Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.lib.axi import ReadPort, WritePort
 from flashtrain.rtl.lib.memories import NEVER_COLLIDES
-from flashtrain.rtl.lib.streams import RoundRobin
+from flashtrain.rtl.lib.streams import Queue, RoundRobin
 from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.pcie import REQUEST_BYTES, WORD_BYTES, TlpSizes
 
+from .host_writes import WordWriter, WriteMerge, WriteWidener, part_of_burst
+from .lanes import DWORD_SHIFT
 from .layouts import (
     ADDRESS_BITS,
-    BURST_BEATS,
-    DWORD_BITS,
-    PORT_BYTES,
+    HALF_BYTES,
+    REQUEST_BITS,
+    HostWrite,
     Message,
     TlpCompletion,
     TlpData,
     TlpRequest,
 )
 
-_POSTED = 2
-"""Writes and messages with data that have not left: those of one leave while the next one is requested."""
+_ROWS = 4
+"""Of writes whose requests have left, or wait to."""
 
 
 class TlpPort(wiring.Component):
     """Turns bursts and messages to memory requests, and puts completions in the order of the bursts.
 
-    Bursts have at most `BURST_BEATS` beats, and each is one request. Reads have the tags in turn, and wait
-    while a tag is in use. Completions of different tags come in any order, whole or in pieces of whole
-    beats. A completion that fails ends its request: the beats that are missing have `error`. A beat for a tag
-    that is not in use is dropped.
+    There are two sides. Queues, lists and firmware have bursts of up to 16 words of 8 bytes. One that crosses
+    a multiple of 128 bytes is two requests. Data have bursts within 128 bytes, of any dwords, in rows of
+    `port_bytes` at multiples of their width. Each of these is one request.
+
+    Reads have the tags in turn, and wait while a tag is in use. Completions of different tags come in any
+    order, whole or in pieces. A completion that fails ends its request: the beats that are missing have
+    `error`. A beat for a tag that is not in use is dropped. Both sides have their beats in the order of the
+    requests. So data wait while the words of a row are taken, one in a cycle.
 
     Writes and messages leave in the order in which they are taken, and the data of each follow its request.
-    They are posted: a write is answered when its data have left, and has no error. So a message that comes
-    after the answer is behind the data. Reads, writes and messages take turns.
+    They are posted: a write of words is answered when its last word has been taken, and has no error. So a
+    message that comes after the answer is behind the data. Reads, writes and messages take turns.
 
-    Latency: 1 cycle from a burst to its request; 2 from a completion to the beat. Throughput: a beat per
-    cycle in each direction, a request in 2 cycles; writes of 128 bytes in 16.
+    Latency: 1 cycle from a burst, or from the first row of a write, to its request; 2 from a completion to
+    the beat. Throughput: a row per cycle in each direction, and a request per cycle.
 
     Members
     -------
-    read : In(ReadPort), write : In(WritePort)
+    read : In(ReadPort), write : In(WritePort)   of words
+    data_read : In(ReadPort)                `length`: dwords - 1
+    data_write : In(stream(HostWrite))
     messages : In(stream(Message))
     requests : Out(stream(TlpRequest))
     data : Out(stream(TlpData))             of writes and messages, in the order of their requests
@@ -50,143 +59,198 @@ class TlpPort(wiring.Component):
     idle : Out(1)                           no tag is in use, and no request or data are to leave
     """
 
-    def __init__(self, tags: int = 16):
-        self.tags = tags
-        sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * PORT_BYTES}
+    def __init__(self, sizes: TlpSizes):
+        self.sizes = sizes
+        self.tags, self.rows = sizes.tags, REQUEST_BYTES // sizes.port_bytes
+        words = {"address_bits": ADDRESS_BITS, "data_bits": 8 * WORD_BYTES}
+        rows = {"address_bits": ADDRESS_BITS, "data_bits": 8 * sizes.port_bytes}
         super().__init__({
-            "read": In(ReadPort(**sizes)),
-            "write": In(WritePort(**sizes)),
+            "read": In(ReadPort(**words)),
+            "write": In(WritePort(**words)),
+            "data_read": In(ReadPort(**rows)),
+            "data_write": In(stream.Signature(HostWrite(sizes.port_bytes))),
             "messages": In(stream.Signature(Message())),
-            "requests": Out(stream.Signature(TlpRequest(tags))),
-            "data": Out(stream.Signature(TlpData())),
-            "completions": In(stream.Signature(TlpCompletion(tags), always_ready=True)),
+            "requests": Out(stream.Signature(TlpRequest(sizes))),
+            "data": Out(stream.Signature(TlpData(sizes))),
+            "completions": In(stream.Signature(TlpCompletion(sizes), always_ready=True)),
             "idle": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         tag, used, room = Signal(range(self.tags)), Signal(self.tags), Signal()
-        begins, self._quiet = Signal(), Signal()
+        self._begins, self._quiet = Signal(), Signal()
         m.d.comb += room.eq(~used.bit_select(tag, 1))
-        beats = self._request(m, begins, tag, room)
-        ends, ended = self._order(m, begins, tag, used, beats)
+        self._request(m, tag, room)
+        ends, ended = self._order(m, tag, used)
         for number in range(self.tags):
-            m.d.sync += used[number].eq(used[number] & ~(ends & (ended == number)) | begins & (tag == number))
-        with m.If(begins):
+            m.d.sync += used[number].eq(
+                used[number] & ~(ends & (ended == number)) | self._begins & (tag == number)
+            )
+        with m.If(self._begins):
             m.d.sync += tag.eq(Mux(tag == self.tags - 1, 0, tag + 1))
         m.d.comb += self.idle.eq(~used.any() & ~self.requests.valid & self._quiet)
         return m
 
-    def _request(self, m: Module, begins, tag, room):
-        """Requests and the data of writes; beats - 1 of the read that begins."""
+    def _request(self, m: Module, tag, room):
+        """Requests and the data of writes; what the order of reads has to know of the one that begins."""
+        width = self.sizes.port_bytes
+        m.submodules.words = words = WordWriter()
+        m.submodules.widener = widener = WriteWidener(width)
+        m.submodules.merge = merge = WriteMerge(width, 3)
         m.submodules.turn = turn = RoundRobin(3)
-        read, write, message = self.read.ar, self.write.aw, self.messages
-        request, free = self.requests, Signal()
-        # Writes and messages with data that have not left; writes without an answer, and those that are due.
-        posted, owed, done = (Signal(range(_POSTED + 1), name=name) for name in ("posted", "owed", "done"))
-        tells = Signal(_POSTED)  # a bit for each of them: it is a message
-        left = Signal.like(posted)  # requests of them that have left
-        telling, text = Signal(), Signal(DWORD_BITS)
+        m.submodules.posted = posted = Queue(TlpData(self.sizes), _ROWS)
+        connect(m, flipped(self.write), words.words)
+        connect(m, words.rows, widener.words)
+        connect(m, widener.rows, merge.inputs[0])
+        connect(m, flipped(self.data_write), merge.inputs[1])
+        message, text = self.messages, merge.inputs[2]
         m.d.comb += [
-            free.eq(~request.valid),
+            text.valid.eq(message.valid),
+            text.payload.address.eq(message.payload.address),
+            text.payload.length.eq(1),
+            text.payload.data.eq(message.payload.data.replicate(width // 4)),
+            text.payload.last.eq(1),
+            message.ready.eq(text.ready),
+        ]
+        read, rows, write, request = self.read.ar, self.data_read.ar, merge.output, self.requests
+        second, free = Signal(), Signal()
+        address, count, last_part = part_of_burst(
+            read.payload.address, read.payload.length[: bits_for(REQUEST_BYTES // WORD_BYTES)] + 1, second
+        )
+        m.d.comb += [
+            free.eq(~request.valid | request.ready),
             turn.requests.eq(
-                Cat(
-                    read.valid & room,
-                    write.valid & (posted != _POSTED) & (owed != _POSTED),
-                    message.valid & (posted != _POSTED) & ~telling,
-                )
+                Cat(read.valid & room, rows.valid & room, write.valid & merge.begins & posted.input.ready)
                 & free.replicate(3)
             ),
             turn.advance.eq(turn.chosen.any()),
-            Cat(read.ready, write.ready, message.ready).eq(turn.chosen),
-            begins.eq(turn.chosen[0]),
+            read.ready.eq(turn.chosen[0] & last_part),
+            rows.ready.eq(turn.chosen[1]),
+            write.ready.eq(Mux(merge.begins, turn.chosen[2], posted.input.ready)),
+            posted.input.valid.eq(write.valid & write.ready),
+            posted.input.payload.data.eq(write.payload.data),
+            posted.input.payload.last.eq(write.payload.last),
+            self._begins.eq(turn.chosen[:2].any()),
         ]
+        self._of_words, self._part_ends = turn.chosen[0], last_part
+        with m.If(turn.chosen[0]):
+            m.d.sync += second.eq(~last_part)
         with m.If(request.ready):
             m.d.sync += request.valid.eq(0)
+        self._address, self._length = Signal(ADDRESS_BITS), Signal.like(request.payload.length)
+        with m.Switch(turn.chosen):
+            with m.Case(1):
+                m.d.comb += [self._address.eq(address), self._length.eq(count << 1)]
+            with m.Case(2):
+                m.d.comb += [
+                    self._address.eq(rows.payload.address), self._length.eq(rows.payload.length + 1),
+                ]  # fmt: skip
+            with m.Default():
+                m.d.comb += [
+                    self._address.eq(write.payload.address), self._length.eq(write.payload.length),
+                ]  # fmt: skip
         with m.If(turn.advance):
             m.d.sync += [
                 request.valid.eq(1),
-                request.payload.write.eq(~turn.chosen[0]),
+                request.payload.write.eq(turn.chosen[2]),
                 request.payload.tag.eq(tag),
+                request.payload.address.eq(self._address),
+                request.payload.length.eq(self._length),
             ]
-        with m.Switch(turn.chosen):
-            for number, burst in ((0, read), (1, write)):
-                with m.Case(1 << number):
-                    m.d.sync += [
-                        request.payload.address.eq(burst.payload.address),
-                        request.payload.length.eq((burst.payload.length[: bits_for(BURST_BEATS)] + 1) << 1),
-                    ]
-            with m.Case(1 << 2):
-                m.d.sync += [
-                    request.payload.address.eq(message.payload.address),
-                    request.payload.length.eq(1),
-                    text.eq(message.payload.data),
-                ]
-        beat, answer, ends = self.write.w, self.write.b, Signal()
+        # Requests of writes that have left, and whose last row has not.
+        left, ends = Signal(range(_ROWS + 2)), Signal()
+        out, item = self.data, posted.output
         m.d.comb += [
-            self.data.valid.eq((left != 0) & (tells[0] | beat.valid)),
-            self.data.payload.data.eq(Mux(tells[0], text, beat.payload.data)),
-            self.data.payload.last.eq(tells[0] | beat.payload.last),
-            beat.ready.eq((left != 0) & ~tells[0] & self.data.ready),
-            ends.eq(self.data.valid & self.data.ready & self.data.payload.last),
-            answer.valid.eq(done != 0),
-            self._quiet.eq(posted == 0),
+            out.valid.eq(item.valid & (left != 0)),
+            out.payload.eq(item.payload),
+            item.ready.eq(out.ready & (left != 0)),
+            ends.eq(out.valid & out.ready & item.payload.last),
+            self._quiet.eq((posted.level == 0) & merge.begins),
         ]
-        m.d.sync += [
-            posted.eq(posted + turn.chosen[1:].any() - ends),
-            left.eq(left + (request.valid & request.ready & request.payload.write) - ends),
-            owed.eq(owed + turn.chosen[1] - (answer.valid & answer.ready)),
-            done.eq(done + (ends & ~tells[0]) - (answer.valid & answer.ready)),
-            telling.eq(telling & ~(ends & tells[0]) | turn.chosen[2]),
-            tells.eq(Mux(ends, tells >> 1, tells) | (turn.chosen[2] << (posted - ends)[: len(posted)])),
-        ]
-        return read.payload.length
+        m.d.sync += left.eq(left + (request.valid & request.ready & request.payload.write) - ends)
 
-    def _order(self, m: Module, begins, tag, used, beats):
-        """Keep the beats of each tag, and give them in the order of the tags. When a tag ends, and which."""
+    def _order(self, m: Module, tag, used):
+        """Keep the rows of each tag, and give them in the order of the tags. When a tag ends, and which."""
+        width, place_bits, begins = self.sizes.port_bytes, bits_for(self.rows), self._begins
+        in_halves = width > HALF_BYTES
         m.submodules.store = store = Memory(
-            shape=8 * PORT_BYTES, depth=self.tags * BURST_BEATS, init=[], attrs=NEVER_COLLIDES
+            shape=8 * width, depth=self.tags * self.rows, init=[], attrs=NEVER_COLLIDES
         )
-        writer, reader = store.write_port(), store.read_port()
-        place_bits = bits_for(BURST_BEATS)
+        writer = store.write_port(granularity=8 * HALF_BYTES if in_halves else None)
+        reader = store.read_port()
+        # Where a request begins and ends: its row, and the words in them.
+        row_shift, word_shift = bits_for(width), bits_for(WORD_BYTES)
+        low = self._address[:REQUEST_BITS]
+        end = (low[DWORD_SHIFT:] + self._length - 1)[: REQUEST_BITS - DWORD_SHIFT] << DWORD_SHIFT
+        words = Signal(range(width // WORD_BYTES)).shape()
+        kind = data.StructLayout({
+            "of_words": 1, "last_part": 1, "rows": place_bits, "first": words, "final": words,
+        })  # fmt: skip
+        m.submodules.kinds = kinds = Queue(kind, self.tags)
+        m.d.comb += [
+            kinds.input.valid.eq(begins),
+            kinds.input.payload.of_words.eq(self._of_words),
+            kinds.input.payload.last_part.eq(self._part_ends),
+            kinds.input.payload.rows.eq(end[row_shift:] - low[row_shift:]),
+            kinds.input.payload.first.eq(low[word_shift:row_shift]),
+            kinds.input.payload.final.eq(end[word_shift:row_shift]),
+        ]
         stored = Array(Signal(place_bits + 1, name=f"stored{one}") for one in range(self.tags))
-        lasts = Array(Signal(place_bits, name=f"last{one}") for one in range(self.tags))
         over = Signal(self.tags)
-
         completion, item = self.completions, self.completions.payload
-        known = Signal()
+        known, grows = Signal(), Signal()
         m.d.comb += [
             known.eq(completion.valid & used.bit_select(item.tag, 1) & ~over.bit_select(item.tag, 1)),
+            grows.eq(~item.failed & (item.end | item.halves[1]) if in_halves else ~item.failed),
             writer.addr.eq(Cat(stored[item.tag][:place_bits], item.tag)),
             writer.data.eq(item.data),
-            writer.en.eq(known),
+            writer.en.eq(item.halves & known.replicate(2) if in_halves else known),
         ]
         for number in range(self.tags):
             with m.If(begins & (tag == number)):
-                m.d.sync += [stored[number].eq(0), lasts[number].eq(beats), over[number].eq(0)]
+                m.d.sync += [stored[number].eq(0), over[number].eq(0)]
             with m.Elif(known & (item.tag == number)):
-                m.d.sync += over[number].eq(item.end)
-                with m.If(~item.failed):
-                    m.d.sync += stored[number].eq(stored[number] + 1)
+                m.d.sync += [over[number].eq(item.end), stored[number].eq(stored[number] + grows)]
 
-        head, place = Signal(range(self.tags)), Signal(place_bits)
-        beat, advance, there, missing, last = self.read.r, Signal(), Signal(), Signal(), Signal()
+        head, place, front = Signal(range(self.tags)), Signal(place_bits), kinds.output
+        there, missing, last, advance = Signal(), Signal(), Signal(), Signal()
+        valid, error, ended, passes = Signal(), Signal(), Signal(), Signal()
+        of_words, ends_burst, at, final = Signal(), Signal(), Signal(words), Signal(words)
         m.d.comb += [
             there.eq(stored[head] > place),
             missing.eq(over.bit_select(head, 1) & ~there),
-            last.eq(place == lasts[head]),
-            advance.eq((~beat.valid | beat.ready) & used.bit_select(head, 1) & (there | missing)),
+            last.eq(place == front.payload.rows),
+            advance.eq((~valid | passes) & used.bit_select(head, 1) & (there | missing)),
+            front.ready.eq(advance & last),
             reader.addr.eq(Cat(place, head)),
             reader.en.eq(advance),
-            beat.payload.data.eq(reader.data),
         ]
-        with m.If(beat.ready):
-            m.d.sync += beat.valid.eq(0)
+        word, row = self.read.r, self.data_read.r
+        m.d.comb += [
+            row.valid.eq(valid & ~of_words),
+            row.payload.data.eq(reader.data),
+            row.payload.last.eq(ended),
+            row.payload.error.eq(error),
+            word.valid.eq(valid & of_words),
+            word.payload.data.eq(reader.data.word_select(at, 8 * WORD_BYTES)),
+            word.payload.last.eq(ends_burst & (at == final)),
+            word.payload.error.eq(error),
+            passes.eq(Mux(of_words, word.ready & (at == final), row.ready)),
+        ]
+        with m.If(word.valid & word.ready):
+            m.d.sync += at.eq(at + 1)
+        with m.If(passes):
+            m.d.sync += valid.eq(0)
         with m.If(advance):
             m.d.sync += [
-                beat.valid.eq(1),
-                beat.payload.last.eq(last),
-                beat.payload.error.eq(missing),
+                valid.eq(1),
+                error.eq(missing),
+                ended.eq(last),
+                of_words.eq(front.payload.of_words),
+                ends_burst.eq(last & front.payload.last_part),
+                at.eq(Mux(place == 0, front.payload.first, 0)),
+                final.eq(Mux(last, front.payload.final, width // WORD_BYTES - 1)),
                 place.eq(Mux(last, 0, place + 1)),
             ]
             with m.If(last):

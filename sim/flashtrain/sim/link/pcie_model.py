@@ -1,7 +1,7 @@
 """The front end of PCI Express as a model before the simulated controller, for `device/pcie_host.h`."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from amaranth import Value
 from amaranth.lib import data
@@ -13,11 +13,15 @@ from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
 from flashtrain.sim.partition.emit import member
 from flashtrain.sim.verilator.verilated import ModelSource, exported_sources
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.pcie import TlpSizes
 
 TOP = "flashtrain_pcie_front_end"
 PREFIX = "Vpcie_front_end"
 CONTROLLER = "flash_"
 """Before the names of the controller's pins."""
+
+
+_MOST_SLOTS, _PLACES = 256, 64 << 20
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,19 @@ class PcieSizes:
     entries: int
     slots: int
     most_bytes: int
-    tags: int
+    tlp: TlpSizes
+
+    @classmethod
+    def of(cls, config: FmsConfig, queues: int = 1, entries: int = 1024) -> "PcieSizes":
+        """As many slots as the controller has commands, from 64 to 256; the data of all are 64 MiB at most.
+
+        A read of *behemoth* takes some 8 us, and 4 commands for each of its channels keep the buses at work.
+        """
+        slots = min(max(config.commands, 64), _MOST_SLOTS)
+        return cls(queues, entries, slots, _PLACES // slots, TlpSizes.of(config))
 
     def front_end(self, config: FmsConfig) -> PcieFrontEnd:
-        return PcieFrontEnd(config, **asdict(self))
+        return PcieFrontEnd(config, self.queues, self.entries, self.slots, self.most_bytes, self.tlp)
 
 
 def model_source(config: FmsConfig, sizes: PcieSizes, optimization: str) -> ModelSource:
@@ -52,16 +65,20 @@ def model_header(config: FmsConfig, sizes: PcieSizes) -> Iterator[str]:
     yield '#include "components.h"'
     yield "namespace flashtrain {"
     yield "struct Field { unsigned low, width; };"
+    yield f"constexpr unsigned kPortBytes = {sizes.tlp.port_bytes};"
+    request, completion = TlpRequest(sizes.tlp), TlpCompletion(sizes.tlp)
+    halves = "halves" if "halves" in completion.members else ""
     for name, layout, field in (
-        ("RequestWrite", TlpRequest(sizes.tags), "write"),
-        ("RequestAddress", TlpRequest(sizes.tags), "address"),
-        ("RequestLength", TlpRequest(sizes.tags), "length"),
-        ("RequestTag", TlpRequest(sizes.tags), "tag"),
-        ("DataWord", TlpData(), "data"),
-        ("CompletionWord", TlpCompletion(sizes.tags), "data"),
-        ("CompletionTag", TlpCompletion(sizes.tags), "tag"),
-        ("CompletionEnd", TlpCompletion(sizes.tags), "end"),
-        ("CompletionFailed", TlpCompletion(sizes.tags), "failed"),
+        ("RequestWrite", request, "write"),
+        ("RequestAddress", request, "address"),
+        ("RequestLength", request, "length"),
+        ("RequestTag", request, "tag"),
+        ("DataRow", TlpData(sizes.tlp), "data"),
+        ("CompletionRow", completion, "data"),
+        ("CompletionTag", completion, "tag"),
+        ("CompletionHalves", completion, halves),
+        ("CompletionEnd", completion, "end"),
+        ("CompletionFailed", completion, "failed"),
         ("AccessWrite", Access(), "write"),
         ("AccessOffset", Access(), "offset"),
         ("AccessData", Access(), "data"),
@@ -107,6 +124,9 @@ def model_header(config: FmsConfig, sizes: PcieSizes) -> Iterator[str]:
 
 
 def _place(layout: data.StructLayout, field: str) -> str:
+    """Offset and width of a field; none has no bits."""
+    if not field:
+        return "0, 0"
     found = layout[field]
     return f"{found.offset}, {found.width}"
 

@@ -1,8 +1,9 @@
 // The front end of PCI Express in the place of the tensor buffer, and the host's memory behind it.
 //
 // `pcie_model.h`, which is generated, has the pins of the front end with the names that the controller's have, what
-// crosses between both, and the fields of the requests. The hard block takes a request and a beat in each cycle, and
-// answers reads in their order, one beat per cycle, `latency` cycles after the request.
+// crosses between both, the fields of the requests, and the width of a row. A byte is in the lane of its address. The
+// hard block takes a request and a row in each cycle, and answers reads in their order, one row per cycle, `latency`
+// cycles after the request.
 
 #pragma once
 
@@ -62,7 +63,7 @@ class PcieHost {
     }
 
     void drive(uint64_t now) {
-        if (completed_) next_beat();
+        if (completed_) next_row();
         const bool valid = !reads_.empty() && reads_.front().ready <= now;
         pins_.completions__valid(CData{valid});
         if (valid) offer();
@@ -105,12 +106,23 @@ class PcieHost {
         (field_of(request, kRequestWrite) ? writes_ : reads_).push_back(one);
     }
 
+    // The bytes of a transfer in the row at its address.
+    static uint64_t in_row(const Transfer& one) {
+        return std::min<uint64_t>(one.end - one.address, kPortBytes - one.address % kPortBytes);
+    }
+
+    // Rows are the first field, so that their bytes are those of the payload.
+    template <typename Port>
+    static auto* lanes(Port& payload, const Transfer& one) {
+        static_assert(kDataRow.low == 0 && kCompletionRow.low == 0);
+        return port_bytes(payload) + one.address % kPortBytes;
+    }
+
     void store() {
         Transfer& one = writes_.front();
-        const uint64_t word = field_of(pins_.data__payload(), kDataWord);
-        const uint64_t bytes = std::min<uint64_t>(one.end - one.address, 8);
+        const uint64_t bytes = in_row(one);
         if (memory_.holds(one.address, bytes)) {
-            std::memcpy(memory_.bytes + one.address, &word, bytes);
+            std::memcpy(memory_.bytes + one.address, lanes(pins_.data__payload(), one), bytes);
         } else {
             ++messages_;
         }
@@ -120,21 +132,23 @@ class PcieHost {
 
     void offer() {
         const Transfer& one = reads_.front();
-        uint64_t word = 0;
-        const bool there = memory_.holds(one.address, 8);
-        if (there) std::memcpy(&word, memory_.bytes + one.address, 8);
+        const uint64_t bytes = in_row(one);
+        const bool there = memory_.holds(one.address, bytes);
         auto payload = pins_.completions__payload();
-        put_field(payload, kCompletionWord, word);
+        if (there) std::memcpy(lanes(payload, one), memory_.bytes + one.address, bytes);
+        put_field(payload, kCompletionHalves, 3);
         put_field(payload, kCompletionTag, one.tag);
-        put_field(payload, kCompletionEnd, !there || one.address + 8 >= one.end);
+        put_field(payload, kCompletionEnd, !there || one.address + bytes == one.end);
         put_field(payload, kCompletionFailed, !there);
         pins_.completions__payload(payload);
     }
 
-    void next_beat() {
+    void next_row() {
         Transfer& one = reads_.front();
-        one.address += 8;
-        if (one.address >= one.end || !memory_.holds(one.address - 8, 8)) reads_.pop_front();
+        const uint64_t bytes = in_row(one);
+        const bool there = memory_.holds(one.address, bytes);
+        one.address += bytes;
+        if (one.address == one.end || !there) reads_.pop_front();
     }
 
     static constexpr int kRounds = 8;
