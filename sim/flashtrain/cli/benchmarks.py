@@ -6,7 +6,6 @@ from typing import ClassVar, Protocol
 
 from flashtrain.host import Device
 from flashtrain.perf.append import append_erased
-from flashtrain.perf.array_work import ArrayRecorder
 from flashtrain.perf.checkpoint_pin import checkpoint_pin
 from flashtrain.perf.checkpoint_stall import checkpoint_append, checkpoint_copy_out, checkpoint_stall
 from flashtrain.perf.codec.bandwidth import CODED_NODE, append_codec, read_codec
@@ -14,7 +13,7 @@ from flashtrain.perf.codec.contents import Contents
 from flashtrain.perf.commands import command_interval, command_time_read, command_time_write, read_random
 from flashtrain.perf.latency import append_latency
 from flashtrain.perf.measurement import Measurement, Result
-from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
+from flashtrain.perf.mixed import IN_FLIGHT, mixed
 from flashtrain.perf.model_speed import RANDOM, SEQUENTIAL, SEQUENTIAL_READS
 from flashtrain.perf.one_channel import Reads, bus_share
 from flashtrain.perf.read import read_sequential
@@ -64,7 +63,7 @@ Run = Callable[[Device, bool], Measurement]
 class Recorded(Protocol):
     """A benchmark that says when its steady state begins and ends."""
 
-    def __call__(self, device: Device, recorder: ArrayRecorder, quick: bool) -> Measurement: ...
+    def __call__(self, device: Device, recorder: UseRecorder, quick: bool) -> Measurement: ...
 
 
 def _recorded(benchmark: Recorded) -> Run:
@@ -84,8 +83,8 @@ def _append_latency(device: Device, quick: bool) -> Measurement:
     return append_latency(device, TraceRecorder(device.link), quick)
 
 
-def _mixed(mix: Mix) -> Run:
-    return _recorded(lambda device, recorder, quick: mixed(device, recorder, mix, quick))
+def _mixed(reads: int) -> Run:
+    return _recorded(lambda device, recorder, quick: mixed(device, recorder, reads, quick))
 
 
 def _bus_share(reads: Reads) -> Run:
@@ -199,8 +198,8 @@ BENCHMARKS = {
     "append_codec_relu": _append_codec(Contents.RELU, 74e9),
     "append_codec_random": _append_codec(Contents.RANDOM),
     "read_codec": Benchmark(_recorded(read_codec), node=CODED_NODE),
-    "mixed_1_1": Benchmark(_mixed(Mix(reads=1)), IN_FLIGHT + 1),
-    "mixed_1_3": Benchmark(_mixed(Mix(reads=3)), IN_FLIGHT + 1),
+    "mixed_1_1": Benchmark(_mixed(reads=1), IN_FLIGHT + 1),
+    "mixed_1_3": Benchmark(_mixed(reads=3), IN_FLIGHT + 1),
     "read_latency_p99": Benchmark(_recorded(read_latency_p99)),
     "append_latency": Benchmark(_append_latency),
     "command_interval": Benchmark(command_interval, LONG_QUEUE),
