@@ -11,6 +11,7 @@ import pytest
 
 from flashtrain.native.build_cache import BUILD
 from flashtrain.sim.bench.coverage import Plan, merge, table
+from flashtrain.sim.bench.parameters import set_long
 from flashtrain.sim.bench.runner import Simulator
 
 PLAN = Path(__file__).parents[1] / "docs" / "verification.md"
@@ -29,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[STARTED] = time.time()
     config.stash[KEPT] = 0
+    set_long(os.environ, bool(config.getoption("--long")))
     # With these, pytest shows differences whole: for two arrays of some MiB it works for hours.
     for name in ("CI", "BUILD_NUMBER"):
         os.environ.pop(name, None)

@@ -68,7 +68,7 @@ def surroundings(simulator: Simulator) -> list[Path]:
     return [*VERILATOR_SOURCES, FAILING_HOST] if simulator is Simulator.VERILATOR else list(ICARUS_SOURCES)
 
 
-@pytest.mark.usual("verilator-dual_spares", "verilator-sca", "verilator-luns")
+@pytest.mark.usual("verilator-dual_spares", "verilator-luns")
 @pytest.mark.icarus("contents|failed|short")
 @pytest.mark.parametrize("name", ENGINES)
 def test_engine(name, simulator, seed, part):

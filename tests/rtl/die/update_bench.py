@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Callable
+from itertools import product
 
 import cocotb
 import numpy as np
 from cocotb.triggers import RisingEdge
 
-from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters, is_long
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
@@ -123,10 +124,14 @@ async def formats(dut, formats):
 
 
 OF_STATE = [each for each in NARROW if CONFIG.fp8_state or each.moments is not StateFormat.FP8]
+STATES = [
+    state for state in product(range(len(OF_STATE)), Rounding, (1, 2, 3)) if is_long() or sum(state) % 2
+]
+"""Pair of formats, rounding, arrays. In short runs half of them, among which any two of the three meet."""
 
 
 @cocotb.test()
-@cocotb.parametrize(formats=range(len(OF_STATE)), rounding=list(Rounding), arrays=[1, 2, 3])
+@cocotb.parametrize((("formats", "rounding", "arrays"), STATES))
 async def state_formats(dut, formats, rounding, arrays):
     """Every pair of state formats, by both roundings, on whole tiles and on a part of them."""
     nand, rng = await begin(dut)

@@ -8,6 +8,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.layouts import Operation
+from flashtrain.sim.bench.parameters import is_long
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.streams import Retention
@@ -247,9 +248,15 @@ async def a_pinned_source_outlives_the_commit(dut):
 async def every_state_of_both_zones(dut):
     environment = await start(dut)
     states = [state for state in ZoneState if state is not ZoneState.IMPLICITLY_OPEN]
-    cases = product(states, states, (0, ROW, ROW + 1), (0, ROW, 2 * ROW))
+    choices = states, states, (0, ROW, ROW + 1), (0, ROW, 2 * ROW)
     seen = Counter()
-    for state, source_state, pointer, source_pointer in cases:
+    for places in product(*(range(len(values)) for values in choices)):
+        # In short runs a third of them, among which any two of the four meet.
+        if sum(places) % 3 and not is_long():
+            continue
+        state, source_state, pointer, source_pointer = (
+            values[place] for values, place in zip(choices, places, strict=True)
+        )
         for stream, target, written in ((1, state, pointer), (6, source_state, source_pointer)):
             if written:
                 environment.submit(append(stream, 1, written))

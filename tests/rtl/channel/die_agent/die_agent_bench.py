@@ -8,6 +8,7 @@ import cocotb
 from flashtrain.rtl.layouts import SetResult
 from flashtrain.rtl.zones.erase_broadcast import EraseResult
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import unpack
 from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.die_agent.agent_helpers import (
@@ -262,7 +263,7 @@ async def random_work(dut, delay, pause):
     die = DieModel(CONFIG, "die", late=random_lateness, fails=lambda kind, pages: random.random() < 0.3)
     bench = Bench(dut, die, delay=delay, pause=pause)
     await bench.start()
-    await send_random_work(bench, rows=80)
+    await send_random_work(bench, rows=rounds(80, usual=40))
     await bench.finish()
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import cocotb
 
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.update_time import compute_cycles
 from tests.rtl.channel.die_agent.agent_helpers import (
@@ -101,7 +102,7 @@ async def random_work(dut, delay, pause):
     bench = Bench(dut, die, delay=delay, pause=pause)
     await bench.start()
     bench.send_constants(0)
-    for row in range(80):
+    for row in range(rounds(80, usual=40)):
         zone = random.randrange(2, GEOMETRY.zones)
         match random.choice(("set", "rows", "page", "retry", "retry", "update", "erase")):
             case "set":

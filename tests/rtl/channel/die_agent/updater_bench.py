@@ -6,6 +6,7 @@ from itertools import pairwise
 import cocotb
 
 from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.update_time import compute_cycles
 from tests.rtl.channel.die_agent.agent_helpers import (
@@ -175,7 +176,7 @@ async def random_updates(dut, delay, pause):
     die = a_die(late=random_lateness, fails=lambda kind, pages: random.random() < 0.3)
     bench = Bench(dut, die, delay=delay, pause=pause)
     await bench.start()
-    for row in range(60):
+    for row in range(rounds(60, usual=30)):
         zone = random.randrange(GEOMETRY.zones)
         match random.choice(
             ("update", "update", "update", "constants", "set", "reads", "statistics", "erase")
