@@ -142,7 +142,6 @@ STATE_FORMATS = (
         "moves.eq(1)",
         "a word of FP8 takes the place of the one before, which the registers have not taken",
         ALONE,
-        quick=True,
     ),
     Fault(
         "scale-without-the-last-number",
@@ -151,7 +150,6 @@ STATE_FORMATS = (
         "full.bit_select(half, 1).eq(1), half.eq(~half)]",
         "a group is converted with a scale that its last number may exceed",
         ALONE,
-        quick=True,
     ),
     Fault(
         "word-of-the-parameter-before",
