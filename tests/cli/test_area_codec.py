@@ -9,8 +9,14 @@ from flashtrain.sim.synthesis.synthesis import Area
 
 from .area_tools import replace_tools
 
-LUTS = {"codec_verdict": 10, "codec_lane": 20, "codec_encoder": 8_000, "channel_4": 5_000}
-CLOCKS = {"codec_verdict": 151.0, "codec_lane": 140.0, "codec_encoder": 70.0, "channel_4": 139.0}
+LUTS = {
+    "codec_verdict": 10, "codec_lane": 20, "codec_encoder": 8_000, "codec_encoder_narrow": 30,
+    "channel_4": 5_000,
+}  # fmt: skip
+CLOCKS = {
+    "codec_verdict": 151.0, "codec_lane": 140.0, "codec_encoder": 70.0, "codec_encoder_narrow": 141.0,
+    "channel_4": 139.0,
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -36,14 +42,17 @@ def test_every_unit_is_measured(capsys):
     ]
 
 
-@pytest.mark.parametrize(("unit", "luts"), [("codec_lane", 8_000), ("codec_encoder", 32_000)])
+@pytest.mark.parametrize(
+    ("unit", "luts"), [("codec_lane", 8_000), ("codec_encoder", 32_000), ("codec_encoder_narrow", 10_000)]
+)
 def test_too_large(unit, luts, capsys, monkeypatch):
     monkeypatch.setitem(LUTS, unit, luts - 4)
     assert main(["area", "codec", "--no-clock"]) == 1
     assert "decoder lane" in capsys.readouterr().out
 
 
-def test_a_lane_slower_than_an_engine(capsys, monkeypatch):
-    monkeypatch.setitem(CLOCKS, "codec_lane", 138.9)
+@pytest.mark.parametrize("unit", ["codec_lane", "codec_encoder_narrow"])
+def test_slower_than_an_engine(unit, capsys, monkeypatch):
+    monkeypatch.setitem(CLOCKS, unit, 138.9)
     assert main(["area", "codec"]) == 1
     assert "138.9 MHz" in capsys.readouterr().out

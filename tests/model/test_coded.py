@@ -13,7 +13,7 @@ from flashtrain.model.parameters import checksum_cycles, parameters
 from flashtrain.numerics.codec import encode
 from flashtrain.perf.codec.contents import Contents
 from flashtrain.rtl.codec.checksum import PageChecksum
-from flashtrain.rtl.codec.layouts import GROUP_BYTES
+from flashtrain.rtl.codec.layouts import EncoderShape
 from flashtrain.rtl.datapath import slice_writer
 from flashtrain.rtl.datapath.decoder_lanes import lane_count
 from flashtrain.spec import ConfigError, Port, preset
@@ -33,7 +33,10 @@ def test_constants_are_those_of_the_rtl(name):
     assert checksum_cycles(config) == PageChecksum(8 * config.data_bytes).latency
     known = parameters(config, memory_latency=60)
     assert known["decoder_lanes"] == lane_count(config)
-    assert known["group_beats"] * config.data_bytes == GROUP_BYTES
+    shape = EncoderShape(config.geometry.page_bytes, config.data_bytes)
+    assert known["group_slices"] == shape.slices
+    assert known["group_beats"] * config.data_bytes == shape.group_bytes
+    assert known["line_beats"] * config.data_bytes == shape.page.line_bytes
     assert BURST_BYTES == slice_writer.BURST_BYTES
 
 

@@ -228,6 +228,13 @@ they reach every place of data that repeat after a power of two."""
 DELAY = SAMPLED[0]
 """Slices after the end of a block in which hardware computes its choice: seven cycles at four slices each."""
 
+
+def slices_per_cycle(port_bytes: int) -> int:
+    """Slices that an encoder takes per cycle: one as long as the port brings no more, or else four."""
+    return 1 if port_bytes <= SLICE_BYTES else 4
+
+
+
 MEMORY = 4
 """The sums of counters are those of `1 << MEMORY` blocks: each block, the sums lose that part of them."""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flashtrain.reading import read_toml
 from flashtrain.spec import Chips, FmsConfig
-from flashtrain.spec.codec import SLICE_BYTES
+from flashtrain.spec.codec import SLICE_BYTES, slices_per_cycle
 from flashtrain.spec.ecc import LANE_BYTES
 from flashtrain.spec.errors import require
 from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp
@@ -56,9 +56,6 @@ DATA_SHEETS = {
 _LANES_OF_ONES = 2
 """Cycles that a code word takes besides its lanes (`flashtrain.rtl.die.update.code_lanes`)."""
 
-_GROUP_BYTES = 128
-"""Four slices (`flashtrain.rtl.codec.layouts`)."""
-
 _RUNS = {"read_run": 4, "program_run": 1, "update_run": 4}
 """Operations of a unit in a row while another wants the die (`flashtrain.rtl.channel.die_agent`)."""
 
@@ -102,8 +99,8 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "bus_beats": config.bus_page_bytes // 2,
         "loaded_beats": config.loaded_page_bytes // 2,
         "decoder_lanes": max(1, config.data_bytes // SLICE_BYTES),
-        "group_beats": max(1, _GROUP_BYTES // config.data_bytes),
         "slice_beats": max(1, SLICE_BYTES // config.data_bytes),
+        **_encoder(config),
         **{name: t.cycles(name) for name in _TIMINGS},
         **_bus_of_commands(config),
         "ready_line": READY_LINE if config.chips.ready_busy else 0,
@@ -114,6 +111,16 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         **DATA_SHEETS,
         **stages(),
         **(_with_codec(config) if config.codec else {}),
+    }
+
+
+def _encoder(config: FmsConfig) -> dict[str, int]:
+    """Groups and lines of the encoder (`flashtrain.rtl.codec.layouts`)."""
+    slices = slices_per_cycle(config.data_bytes)
+    return {
+        "group_slices": slices,
+        "group_beats": slices * SLICE_BYTES // config.data_bytes,
+        "line_beats": max(2, slices) * SLICE_BYTES // config.data_bytes,
     }
 
 

@@ -9,10 +9,9 @@ from cocotb.triggers import RisingEdge
 from flashtrain.numerics.codec import decode_page
 from flashtrain.rtl.codec.decoder_lane import DecodedHead, DecodedSlice, LanePage
 from flashtrain.rtl.codec.encoder import EncoderJob
-from flashtrain.rtl.codec.layouts import GROUP_BYTES
+from flashtrain.rtl.codec.layouts import EncoderShape
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec import preset
 from flashtrain.spec.codec import (
     CHECK_BYTES,
     CODED,
@@ -26,6 +25,7 @@ from flashtrain.spec.codec import (
 from flashtrain.spec.nvme import BitField
 from flashtrain.spec.streams import Codec
 from tests.rtl.codec.codec_helpers import (
+    CONFIGS,
     KINDS,
     Octets,
     beats_of,
@@ -36,7 +36,7 @@ from tests.rtl.codec.codec_helpers import (
     user_data,
 )
 
-CONFIG = preset(bench_parameters()["config"])
+CONFIG = CONFIGS[bench_parameters()["config"]]
 BLOCKS = bench_parameters()["blocks"]
 PAGE, PORT = CONFIG.geometry.page_bytes, CONFIG.data_bytes
 BEATS = PAGE // PORT
@@ -328,7 +328,7 @@ async def keeps_the_rate_of_the_port(dut, kind, codec):
     cycles = sum(encoder.pages.cycles[number] - encoder.pages.cycles[number - 1] for number in steady)
     dut._log.info(f"{len(steady)} pages: {cycles} cycles, {beats:.0f} beats")
     # A page closes with the group that it has no room for, so pages are whole groups apart.
-    assert cycles <= beats + len(steady) + user_beats * GROUP_BYTES // SLICE_BYTES
+    assert cycles <= beats + len(steady) + user_beats * EncoderShape(PAGE, PORT).slices
 
     first, *others = lane.slices.cycles
     expected = sum(len(page) // SLICE_BYTES for page in lane.expected)

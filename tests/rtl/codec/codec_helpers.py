@@ -1,15 +1,27 @@
 """Data of many kinds, and what the reference model makes of them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.numerics.codec import encode
+from flashtrain.spec import PRESETS, FmsConfig
 from flashtrain.spec.codec import PageHeader
 from flashtrain.spec.streams import Codec
 
 Octets = NDArray[np.uint8]
+
+
+_SMALL = PRESETS["small"]
+CONFIGS: dict[str, FmsConfig] = {
+    "tiny": PRESETS["tiny"],
+    "small": _SMALL,
+    "slice": replace(_SMALL, geometry=replace(_SMALL.geometry, channels=16)),
+    "behemoth": PRESETS["behemoth"],
+}
+"""The port of `slice` brings a slice per cycle."""
 
 
 def _bf16(values: NDArray[np.float32]) -> Octets:

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Encoder and decoder lane of coded pages, on ports of 4, 8 and 128 bytes."""
+"""Encoder and decoder lane of coded pages, on ports of 4, 8, 32 and 128 bytes."""
 
 from pathlib import Path
 
@@ -7,21 +7,21 @@ import pytest
 
 from flashtrain.rtl.codec.encoder import Encoder
 from flashtrain.sim.bench.runner import Simulator, run_bench
-from flashtrain.spec import PRESETS
 from tests.rtl.codec.checked_lane import CheckedLane
+from tests.rtl.codec.codec_helpers import CONFIGS
 from tests.rtl.side_by_side import SideBySide
 
 BENCH = Path(__file__).with_name("codec_bench.py")
-BLOCKS = {"tiny": 8, "small": 3, "behemoth": 8}
+BLOCKS = {"tiny": 8, "small": 3, "slice": 5, "behemoth": 8}
 """Of the longest appends."""
-RATE_BLOCKS = {"tiny": 24, "small": 10, "behemoth": 32}
+RATE_BLOCKS = {"tiny": 24, "small": 10, "slice": 20, "behemoth": 32}
 """Of an append whose rate is measured."""
 
 
-@pytest.mark.usual("verilator-behemoth")
+@pytest.mark.usual("verilator-small", "verilator-behemoth")
 @pytest.mark.parametrize("name", BLOCKS)
 def test_codec(name, simulator, seed):
-    config = PRESETS[name]
+    config = CONFIGS[name]
     top = SideBySide({"encoder": Encoder(config), "lane": CheckedLane(config)})
     fast = simulator is Simulator.VERILATOR
     run_bench(

@@ -11,8 +11,8 @@ from flashtrain.spec.streams import Codec
 
 from .group_classifier import GroupClassifier
 from .group_collector import GroupCollector
-from .group_ring import GroupRing, marked
-from .layouts import CODEC_BITS, JobLayout
+from .group_ring import GroupRing, Marked, marked
+from .layouts import CODEC_BITS, EncoderShape, JobLayout
 from .page_buffers import PageBuffers
 from .page_fitter import PageFitter
 from .page_sender import PageSender
@@ -41,8 +41,8 @@ class EncoderPage(data.StructLayout):
 class Encoder(wiring.Component):
     """Encodes appends one after the other. A page is offered when it is whole in its buffer.
 
-    Inside, four slices of 32 bytes are at work per cycle, whatever the width of the port. A page begins with
-    the mode and base of the page before. If the rule chooses others, the page begins anew.
+    Inside, a slice of 32 bytes is at work per cycle, and four of them on a port that is wider than a slice.
+    A page begins with the mode and base of the page before. If the rule chooses others, the page begins anew.
 
     Latency: some 45 cycles from the last beat of a page's data to the page.
     Throughput: a beat of user data per cycle while pages are taken. A port of 128 bytes loses a cycle per
@@ -68,17 +68,17 @@ class Encoder(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        page_bytes, port_bytes = self.config.geometry.page_bytes, self.config.data_bytes
-        m.submodules.collector = collector = GroupCollector(page_bytes, port_bytes)
-        m.submodules.sampler = sampler = Sampler()
-        m.submodules.ring = ring = GroupRing()
-        m.submodules.classifier = classifier = GroupClassifier()
+        shape = EncoderShape(self.config.geometry.page_bytes, self.config.data_bytes)
+        m.submodules.collector = collector = GroupCollector(shape)
+        m.submodules.sampler = sampler = Sampler(shape)
+        m.submodules.ring = ring = GroupRing(Marked(shape.group_bytes), shape.index_bits)
+        m.submodules.classifier = classifier = GroupClassifier(shape)
         m.submodules.jobs = jobs = Queue(JobLayout(), 3)
-        m.submodules.fitter = fitter = PageFitter(page_bytes, BUFFERS)
-        m.submodules.plane_packer = planes = PlanePacker(page_bytes, BUFFERS)
-        m.submodules.payload_packer = payload = PayloadPacker(page_bytes, BUFFERS)
-        m.submodules.buffers = buffers = PageBuffers(page_bytes, BUFFERS)
-        m.submodules.sender = sender = PageSender(page_bytes, port_bytes)
+        m.submodules.fitter = fitter = PageFitter(shape, BUFFERS)
+        m.submodules.plane_packer = planes = PlanePacker(shape, BUFFERS)
+        m.submodules.payload_packer = payload = PayloadPacker(shape, BUFFERS)
+        m.submodules.buffers = buffers = PageBuffers(shape, BUFFERS)
+        m.submodules.sender = sender = PageSender(shape)
 
         # Jobs and groups go two ways each. Groups wait nowhere.
         m.d.comb += [

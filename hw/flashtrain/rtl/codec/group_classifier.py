@@ -9,23 +9,26 @@ from flashtrain.spec.codec import SLICE_BYTES, Mode
 from .byte_network import delayed
 from .classes import CLASSES_CYCLES, SliceClassifier, plane_stride, valid_bytes
 from .counting import QUAD, count_of_quad
-from .group_ring import GROUP_CYCLES, INDEX_BITS, RING_GROUPS
-from .layouts import CLASSES, GROUP_BYTES, GROUP_SLICES, STRIDE_BITS, ChoiceLayout
+from .group_ring import GROUP_CYCLES
+from .layouts import STRIDE_BITS, ChoiceLayout, EncoderShape
 
 _SUM_CYCLES = 5
 CLASSIFIER_CYCLES = GROUP_CYCLES + CLASSES_CYCLES + _SUM_CYCLES + 1
 """From the pointer of a group until its sizes can be read from the store."""
 
 COST_BITS = 8
-RANGES = [(begin, end) for begin in range(GROUP_SLICES) for end in range(begin, GROUP_SLICES)]
-"""First and last slice of a part of a group."""
+
+
+def ranges(slices: int) -> list[tuple[int, int]]:
+    """First and last slice of each part that a group of so many may have."""
+    return [(begin, end) for begin in range(slices) for end in range(begin, slices)]
 
 
 class SizesLayout(data.StructLayout):
-    """For each of `RANGES` of a group the bytes of planes and payload of these slices."""
+    """For each of `ranges` of a group the bytes of planes and payload of these slices."""
 
-    def __init__(self):
-        super().__init__({"costs": data.ArrayLayout(COST_BITS, len(RANGES)), "last": 1})
+    def __init__(self, slices: int):
+        super().__init__({"costs": data.ArrayLayout(COST_BITS, len(ranges(slices))), "last": 1})
 
 
 class GroupClassifier(wiring.Component):
@@ -36,41 +39,44 @@ class GroupClassifier(wiring.Component):
     Members
     -------
     valid : In(1)              there is a group
-    at : In(6)                 its pointer in the ring
-    group : In(1024)           `GROUP_CYCLES` later
+    at : In                    its pointer in the ring
+    group : In(group)          `GROUP_CYCLES` later
     last : In(1)               stored with it
     wide : In(1)               of FP32
     choice : In(ChoiceLayout)
     restart : In(1)            groups under way are dropped; the next ones begin at `restart_at`
-    restart_at : In(6)
-    done : Out(6)              groups before this pointer are in the store
-    read_at : In(5), read : Out(SizesLayout)      in the same cycle
-    classes_at : In(5), classes : Out(CLASSES).array(4)   a cycle later
+    restart_at : In
+    done : Out                 groups before this pointer are in the store
+    read_at : In, read : Out(SizesLayout)         in the same cycle
+    classes_at : In, classes : Out(CLASSES of each slice)   a cycle later
     """
 
-    def __init__(self):
+    def __init__(self, shape: EncoderShape):
+        self.shape = shape
         super().__init__({
             "valid": In(1),
-            "at": In(INDEX_BITS + 1),
-            "group": In(8 * GROUP_BYTES),
+            "at": In(shape.index_bits + 1),
+            "group": In(8 * shape.group_bytes),
             "last": In(1),
             "wide": In(1),
             "choice": In(ChoiceLayout()),
             "restart": In(1),
-            "restart_at": In(INDEX_BITS + 1),
-            "done": Out(INDEX_BITS + 1),
-            "read_at": In(INDEX_BITS),
-            "read": Out(SizesLayout()),
-            "classes_at": In(INDEX_BITS),
-            "classes": Out(data.ArrayLayout(CLASSES, GROUP_SLICES)),
+            "restart_at": In(shape.index_bits + 1),
+            "done": Out(shape.index_bits + 1),
+            "read_at": In(shape.index_bits),
+            "read": Out(SizesLayout(shape.slices)),
+            "classes_at": In(shape.index_bits),
+            "classes": Out(shape.classes),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.sizes = sizes = memory.Memory(shape=SizesLayout(), depth=RING_GROUPS, init=[])
-        m.submodules.store = store = memory.Memory(
-            shape=data.ArrayLayout(CLASSES, GROUP_SLICES), depth=RING_GROUPS, init=[]
-        )
+        shape = self.shape
+        parts_of_group = ranges(shape.slices)
+        m.submodules.sizes = sizes = memory.Memory(
+            shape=SizesLayout(shape.slices), depth=shape.groups, init=[]
+        )  # fmt: skip
+        m.submodules.store = store = memory.Memory(shape=shape.classes, depth=shape.groups, init=[])
         write, read = sizes.write_port(), sizes.read_port(domain="comb")
         write_classes, read_classes = store.write_port(), store.read_port(domain="comb")
 
@@ -83,7 +89,7 @@ class GroupClassifier(wiring.Component):
         ]
 
         classes, costs = [], []
-        for number in range(GROUP_SLICES):
+        for number in range(shape.slices):
             m.submodules[f"slice_{number}"] = one = SliceClassifier()
             m.d.comb += [
                 one.slice.eq(self.group.word_select(number, 8 * SLICE_BYTES)),
@@ -107,17 +113,17 @@ class GroupClassifier(wiring.Component):
 
         # Sums of two slices, then of all.
         pairs = {}
-        for begin in range(GROUP_SLICES - 1):
+        for begin in range(shape.slices - 1):
             pairs[begin] = Signal(COST_BITS, name=f"pair_{begin}", reset_less=True)
             m.d.sync += pairs[begin].eq(costs[begin] + costs[begin + 1])
         ones = [delayed(m, cost, 1, f"one_{number}") for number, cost in enumerate(costs)]
-        sums = Signal(data.ArrayLayout(COST_BITS, len(RANGES)), reset_less=True)
-        for number, (begin, end) in enumerate(RANGES):
+        sums = Signal(data.ArrayLayout(COST_BITS, len(parts_of_group)), reset_less=True)
+        for number, (begin, end) in enumerate(parts_of_group):
             parts = {
                 1: [ones[begin]],
                 2: [pairs.get(begin, Const(0))],
                 3: [pairs.get(begin, Const(0)), ones[end]],
-                4: [pairs[0], pairs[2]],
+                4: [pairs.get(0, Const(0)), pairs.get(2, Const(0))],
             }[end - begin + 1]
             m.d.sync += sums[number].eq(sum(parts, start=Const(0)))
 

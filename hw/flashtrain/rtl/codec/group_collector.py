@@ -1,18 +1,17 @@
-"""Beats of user data to groups of four slices."""
+"""Beats of user data to groups of slices."""
 
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.spec.errors import require
 from flashtrain.spec.streams import Codec
 
-from .layouts import GROUP_BYTES, JobLayout
+from .layouts import EncoderShape, JobLayout
 from .rounding import RoundingLayout, rounded, rounding
 
 
 class GroupCollector(wiring.Component):
-    """Collects the beats of an append to groups of 128 bytes of elements, as they are stored.
+    """Collects the beats of an append to groups of elements, as they are stored.
 
     Of ROUND16 two groups of user data are rounded to one. A beat that is taken goes on without waiting.
 
@@ -23,31 +22,29 @@ class GroupCollector(wiring.Component):
     job : In(stream(JobLayout))   taken when the data of the one before are taken
     data : In(stream(beats))
     room : In(1)                  a beat may be taken
-    valid : Out(1), group : Out(1024)
+    valid : Out(1), group : Out(group)
     codec : Out(2)                of the group
     last : Out(1)                 the group is the last of its append
     """
 
-    def __init__(self, page_bytes: int, port_bytes: int):
-        require(4 <= port_bytes <= GROUP_BYTES and GROUP_BYTES % port_bytes == 0, "port_bytes", port_bytes,
-                f"a divisor of {GROUP_BYTES}, at least 4")  # fmt: skip
-        self.page_bytes = page_bytes
-        self.port_bytes = port_bytes
+    def __init__(self, shape: EncoderShape):
+        self.shape = shape
         super().__init__({
             "job": In(stream.Signature(JobLayout())),
-            "data": In(stream.Signature(8 * port_bytes)),
+            "data": In(stream.Signature(8 * shape.port_bytes)),
             "room": In(1),
             "valid": Out(1),
-            "group": Out(8 * GROUP_BYTES),
+            "group": Out(8 * shape.group_bytes),
             "codec": Out(2),
             "last": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        port_bits, group_bits = 8 * self.port_bytes, 8 * GROUP_BYTES
-        beats = GROUP_BYTES // self.port_bytes
-        block_beats = self.page_bytes // self.port_bytes
+        shape = self.shape
+        port_bits, group_bits = 8 * shape.port_bytes, 8 * shape.group_bytes
+        beats = shape.group_bytes // shape.port_bytes
+        block_beats = shape.page_bytes // shape.port_bytes
         active, codec, rounds = Signal(), Signal(2), Signal()
         blocks = Signal(self.job.payload.blocks.shape())
         beat, last_block = Signal(range(block_beats)), Signal()  # the beat of a block; no other block follows

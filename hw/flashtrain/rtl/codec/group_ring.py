@@ -7,11 +7,6 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.lib.memories import IN_BLOCKS
 
-from .layouts import GROUP_BYTES
-
-INDEX_BITS = 5
-"""Of a group in the ring. Pointers have a bit more."""
-RING_GROUPS = 1 << INDEX_BITS
 GROUP_CYCLES = 3
 """From a pointer to its group, out of block memories through their output registers and one on the way."""
 READ_CYCLES = 5
@@ -22,16 +17,21 @@ AHEAD = 2
 _MARKED_BYTES = 8
 """Bytes that share a mark: as many marks as fit the spare bits of the block memories of an ECP5."""
 MARKED_LANES = _MARKED_BYTES // 2
-MARKED = data.ArrayLayout(
-    data.StructLayout({"octets": 8 * _MARKED_BYTES, "wide": 1}), GROUP_BYTES // _MARKED_BYTES
-)
-"""A group whose format stands beside its bytes: one register for all of them would be far from most."""
+
+
+class Marked(data.ArrayLayout):
+    """A group whose format stands beside its bytes: one register for all of them would be far from most."""
+
+    def __init__(self, group_bytes: int):
+        super().__init__(
+            data.StructLayout({"octets": 8 * _MARKED_BYTES, "wide": 1}), group_bytes // _MARKED_BYTES
+        )
 
 
 def marked(group: Value, wide: Value) -> Value:
-    """`MARKED` of a group of FP32 (`wide`) or BF16."""
+    """`Marked` of a group of FP32 (`wide`) or BF16."""
     bits = 8 * _MARKED_BYTES
-    return Cat(Cat(group[at : at + bits], wide) for at in range(0, 8 * GROUP_BYTES, bits))
+    return Cat(Cat(group[at : at + bits], wide) for at in range(0, len(group), bits))
 
 
 class GroupRing(wiring.Component):
@@ -46,20 +46,20 @@ class GroupRing(wiring.Component):
     Members
     -------
     room : Out(1)               a group may arrive in this cycle and in each of the next `AHEAD`
-    valid : In(1), group : In(MARKED)   a group arrives
+    valid : In(1), group : In(Marked)   a group arrives
     last : In(1)                it is the last of its append
     restart : In(1)             the next group offered is `restart_at`, which has arrived or will
-    restart_at : In(6)          a pointer
+    restart_at : In             a pointer
     next_valid : Out(1)         a group is offered in this cycle; none behind the last of an append
-    next_at : Out(6)            its pointer
+    next_at : Out               its pointer
     next_last : Out(1)
-    next_group : Out(MARKED)    `GROUP_CYCLES` later
-    read_at : In(5)             any group
-    read_group : Out(MARKED)    `GROUP_CYCLES` later
-    retired : In(6)             groups before this one are not needed any more
+    next_group : Out(Marked)    `GROUP_CYCLES` later
+    read_at : In                any group
+    read_group : Out(Marked)    `GROUP_CYCLES` later
+    retired : In                groups before this one are not needed any more
     """
 
-    def __init__(self, group: ShapeLike = MARKED, index_bits: int = INDEX_BITS):
+    def __init__(self, group: ShapeLike, index_bits: int):
         self.group_shape = group
         self.index_bits = index_bits
         super().__init__({

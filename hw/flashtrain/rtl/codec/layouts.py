@@ -15,14 +15,14 @@ from flashtrain.spec.codec import (
     Mode,
     least_slices,
     plane_bytes,
+    slices_per_cycle,
 )
 from flashtrain.spec.errors import require
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.streams import Codec
 
-GROUP_SLICES = 4
-GROUP_BYTES = GROUP_SLICES * SLICE_BYTES
-"""A group of slices is the unit of the encoder, and a line of a page the unit of its memories."""
+LINE_BYTES = 4 * SLICE_BYTES
+"""A line of a page is the unit of the memories of a decoder lane."""
 
 LANES = SLICE_BYTES // 2
 """Halfwords of a slice: elements of BF16; an element of FP32 takes two."""
@@ -56,13 +56,14 @@ class JobLayout(data.StructLayout):
 
 @dataclass(frozen=True)
 class PageShape:
-    """Constants of pages of so many bytes."""
+    """Constants of pages of so many bytes, in lines of so many."""
 
     page_bytes: int
+    line_bytes: int = LINE_BYTES
 
     def __post_init__(self) -> None:
-        require(self.page_bytes % GROUP_BYTES == 0 and self.page_bytes >= 4 * GROUP_BYTES, "page_bytes",
-                self.page_bytes, f"a multiple of {GROUP_BYTES}, at least four of them")  # fmt: skip
+        require(self.page_bytes % LINE_BYTES == 0 and self.page_bytes >= 4 * LINE_BYTES, "page_bytes",
+                self.page_bytes, f"a multiple of {LINE_BYTES}, at least four of them")  # fmt: skip
 
     @property
     def offset_bits(self) -> int:
@@ -71,7 +72,7 @@ class PageShape:
 
     @property
     def lines(self) -> int:
-        return self.page_bytes // GROUP_BYTES
+        return self.page_bytes // self.line_bytes
 
     @property
     def line_bits(self) -> int:
@@ -95,6 +96,64 @@ class PageShape:
         """Slices that a page of this mode holds less than one of `RAW`, at worst."""
         least = [least_slices(self.page_bytes, _codec(wide), one) for one in (Mode.RAW, mode)]
         return least[0] - least[1]
+
+
+@dataclass(frozen=True)
+class EncoderShape:
+    """Constants of an encoder of pages of so many bytes, on a port of so many.
+
+    A group of slices is what it takes per cycle. Its ring holds 128 slices. A line of a page is the unit of
+    its memories: a group, or two rows, as the last planes of an append may reach into a second one.
+    """
+
+    page_bytes: int
+    port_bytes: int
+
+    def __post_init__(self) -> None:
+        require(4 <= self.port_bytes <= LINE_BYTES and LINE_BYTES % self.port_bytes == 0, "port_bytes",
+                self.port_bytes, f"a divisor of {LINE_BYTES}, at least 4")  # fmt: skip
+
+    @property
+    def slices(self) -> int:
+        """Of a group."""
+        return slices_per_cycle(self.port_bytes)
+
+    @property
+    def slice_bits(self) -> int:
+        """Of the number of a slice in its group."""
+        return bits_for(self.slices)
+
+    @property
+    def group_bytes(self) -> int:
+        return self.slices * SLICE_BYTES
+
+    @property
+    def groups(self) -> int:
+        """In the ring."""
+        return 128 // self.slices
+
+    @property
+    def index_bits(self) -> int:
+        """Of a group in the ring. Pointers have a bit more."""
+        return bits_for(self.groups)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a slice in a line."""
+        return max(2, self.slices)
+
+    @property
+    def row_bits(self) -> int:
+        return bits_for(self.rows)
+
+    @property
+    def page(self) -> PageShape:
+        return PageShape(self.page_bytes, self.rows * SLICE_BYTES)
+
+    @property
+    def classes(self) -> data.ArrayLayout:
+        """Classes of a group."""
+        return data.ArrayLayout(CLASSES, self.slices)
 
 
 def _codec(wide: bool) -> Codec:

@@ -8,10 +8,10 @@ from flashtrain.rtl.lib.memories import IN_BLOCKS
 from flashtrain.spec.geometry import bits_for
 
 from .byte_network import delayed
-from .layouts import GROUP_BYTES, PageShape
+from .layouts import LINE_BYTES, PageShape
 
 BUFFERS = 2
-HALF_BYTES = GROUP_BYTES // 2
+HALF_BYTES = LINE_BYTES // 2
 HALF_CYCLES = 4
 """From a request that is taken to its half line."""
 
@@ -48,7 +48,7 @@ class LineMemory(wiring.Component):
             "write": In(1),
             "write_buffer": In(bits_for(BUFFERS)),
             "line": In(self.shape.line_bits),
-            "data": In(8 * GROUP_BYTES),
+            "data": In(8 * LINE_BYTES),
             "payload_requests": In(BUFFERS),
             "payload_halves": In(bits).array(BUFFERS),
             "payload_taken": Out(BUFFERS),
@@ -78,7 +78,7 @@ class LineMemory(wiring.Component):
         ]
 
         m.submodules.pages = pages = memory.Memory(
-            shape=8 * GROUP_BYTES, depth=self.shape.lines * BUFFERS, init=[], attrs=IN_BLOCKS
+            shape=8 * LINE_BYTES, depth=self.shape.lines * BUFFERS, init=[], attrs=IN_BLOCKS
         )
         write, read = pages.write_port(), pages.read_port()
         m.d.comb += [
@@ -87,7 +87,7 @@ class LineMemory(wiring.Component):
             write.data.eq(self.data),
             read.addr.eq(Cat(half[1:], buffer)),
         ]
-        line, result = Signal(8 * GROUP_BYTES, reset_less=True), Signal(8 * HALF_BYTES, reset_less=True)
+        line, result = Signal(8 * LINE_BYTES, reset_less=True), Signal(8 * HALF_BYTES, reset_less=True)
         upper = delayed(m, half[0], HALF_CYCLES - 2, "upper")
         m.d.sync += [
             line.eq(read.data),

@@ -10,10 +10,10 @@ from flashtrain.spec.codec import CHECK_BYTES, PageHeader
 from flashtrain.spec.geometry import bits_for
 
 from .byte_network import PLACE_BITS, delayed
-from .layouts import GROUP_BYTES, PageShape
+from .layouts import EncoderShape, PageShape
 from .page_counters import PageCounters
 from .page_fitter import END_CYCLES, PageEndLayout
-from .plane_packer import ROW_BYTES, ROWS
+from .plane_packer import ROW_BYTES
 
 LINE_CYCLES = 4
 """From a request for a line until it is there."""
@@ -28,18 +28,18 @@ class BufferedLayout(data.StructLayout):
         })  # fmt: skip
 
 
-def _bytes_beside(m: Module, name: str, line: Value, offset: Value, *, behind: bool) -> Value:
+def _bytes_beside(m: Module, name: str, rows: int, line: Value, offset: Value, *, behind: bool) -> Value:
     """The bytes of a line that are before an offset in the page, or behind it: two cycles later."""
-    at, lane_at = offset[PLACE_BITS:][: len(line) + bits_for(ROWS)], offset[:PLACE_BITS]
-    whole, cut = Signal(ROWS, name=f"{name}_whole", reset_less=True), Signal(ROWS, name=f"{name}_cut")
+    at, lane_at = offset[PLACE_BITS:][: len(line) + bits_for(rows)], offset[:PLACE_BITS]
+    whole, cut = Signal(rows, name=f"{name}_whole", reset_less=True), Signal(rows, name=f"{name}_cut")
     lanes = Signal(ROW_BYTES, name=f"{name}_lanes", reset_less=True)
-    for row in range(ROWS):
-        number = Cat(Const(row, bits_for(ROWS)), line)
+    for row in range(rows):
+        number = Cat(Const(row, bits_for(rows)), line)
         m.d.sync += [whole[row].eq(number > at if behind else number < at), cut[row].eq(number == at)]
     m.d.sync += lanes.eq(Cat(lane_at < lane if behind else lane_at > lane for lane in range(ROW_BYTES)))
-    result = Signal(GROUP_BYTES, name=f"is_{name}", reset_less=True)
+    result = Signal(rows * ROW_BYTES, name=f"is_{name}", reset_less=True)
     m.d.sync += result.eq(Cat(
-        whole[row] | (cut[row] & lanes[lane]) for row in range(ROWS) for lane in range(ROW_BYTES)
+        whole[row] | (cut[row] & lanes[lane]) for row in range(rows) for lane in range(ROW_BYTES)
     ))  # fmt: skip
     return result
 
@@ -63,11 +63,12 @@ class PageBuffers(wiring.Component):
     take : In(1)               pulse: it is to be output
     read : In(1), line : In    request a line of the oldest page that was taken
     release : In(1)            pulse: the last line of it is requested
-    line_data : Out(1024)
+    line_data : Out(line)
     """
 
-    def __init__(self, page_bytes: int, buffers: int):
-        self.shape = PageShape(page_bytes)
+    def __init__(self, shape: EncoderShape, buffers: int):
+        self.shape = shape.page
+        self.rows = shape.rows
         self.buffers = buffers
         address = self.shape.line_bits + bits_for(buffers)
         super().__init__({
@@ -78,24 +79,24 @@ class PageBuffers(wiring.Component):
             "buffer": In(bits_for(buffers)),
             "planes_end": In(self.shape.offset_bits),
             "payload_end": In(self.shape.offset_bits),
-            "row_write": In(ROWS),
-            "row_address": In(address).array(ROWS),
-            "row_data": In(8 * ROW_BYTES).array(ROWS),
+            "row_write": In(shape.rows),
+            "row_address": In(address).array(shape.rows),
+            "row_data": In(8 * ROW_BYTES).array(shape.rows),
             "line_write": In(1),
             "line_address": In(address),
-            "line_in": In(8 * GROUP_BYTES),
+            "line_in": In(8 * self.shape.line_bytes),
             "whole": Out(1),
             "last": Out(1),
             "take": In(1),
             "read": In(1),
             "line": In(self.shape.line_bits),
             "release": In(1),
-            "line_data": Out(8 * GROUP_BYTES),
+            "line_data": Out(8 * self.shape.line_bytes),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        shape = self.shape
+        shape, line_bits = self.shape, 8 * self.shape.line_bytes
         m.submodules.pages = pages = PageCounters(self.buffers)
         follow(m, pages, self, ("begins", "closes", "take", "release"))
         lasts = Signal(self.buffers)
@@ -128,7 +129,7 @@ class PageBuffers(wiring.Component):
         m.d.sync += address.eq(Cat(self.line, pages.output))
         m.d.comb += line.eq(address)
         fetched = []
-        for number in range(ROWS):
+        for number in range(self.rows):
             m.submodules[f"planes_{number}"] = rows = memory.Memory(
                 shape=8 * ROW_BYTES, depth=depth, init=[], attrs=IN_BLOCKS
             )
@@ -140,9 +141,7 @@ class PageBuffers(wiring.Component):
                 of_rows.addr.eq(address),
             ]
             fetched.append(of_rows.data)
-        m.submodules.payload = lines = memory.Memory(
-            shape=8 * GROUP_BYTES, depth=depth, init=[], attrs=IN_BLOCKS
-        )
+        m.submodules.payload = lines = memory.Memory(shape=line_bits, depth=depth, init=[], attrs=IN_BLOCKS)
         to_lines, of_lines = lines.write_port(), lines.read_port()
         m.d.comb += [
             to_lines.en.eq(self.line_write),
@@ -152,10 +151,10 @@ class PageBuffers(wiring.Component):
         ]
 
         # 3: out of the memories; masks of bytes.
-        planes, payload = Signal(8 * GROUP_BYTES, reset_less=True), Signal(8 * GROUP_BYTES, reset_less=True)
+        planes, payload = Signal(line_bits, reset_less=True), Signal(line_bits, reset_less=True)
         m.d.sync += [planes.eq(Cat(fetched)), payload.eq(of_lines.data)]
-        is_plane = _bytes_beside(m, "planes", line, buffered.planes, behind=False)
-        is_payload = _bytes_beside(m, "payload", line, buffered.payload, behind=True)
+        is_plane = _bytes_beside(m, "planes", self.rows, line, buffered.planes, behind=False)
+        is_payload = _bytes_beside(m, "payload", self.rows, line, buffered.payload, behind=True)
         first = delayed(m, line == 0, 2, "first")
         last = delayed(m, line == shape.lines - 1, 2, "last")
 
@@ -168,13 +167,13 @@ class PageBuffers(wiring.Component):
             h.slices: page.behind - page.first,
         }  # fmt: skip
         m.d.sync += [header[f.low : f.low + f.width].eq(value) for f, value in fields.items()]
-        for place in range(GROUP_BYTES):
+        for place in range(shape.line_bytes):
             bits = slice(8 * place, 8 * place + 8)
             of_planes, of_payload = is_plane[place], is_payload[place]
             octet = (planes[bits] & of_planes.replicate(8)) | (payload[bits] & of_payload.replicate(8))
             if place < h.BYTES:
                 octet = Mux(first, header[bits], octet)
-            if place >= GROUP_BYTES - CHECK_BYTES:
+            if place >= shape.line_bytes - CHECK_BYTES:
                 octet = Mux(last, 0, octet)
             m.d.sync += self.line_data[bits].eq(octet)
         return m

@@ -21,17 +21,17 @@ from flashtrain.spec.streams import Codec
 
 from .byte_network import delayed
 from .classes import by_stride, plane_stride
-from .group_classifier import COST_BITS, RANGES, SizesLayout
-from .group_ring import GROUP_CYCLES, INDEX_BITS, READ_CYCLES
-from .layouts import CLASSES, FIRST, GROUP_SLICES, SLICE_BITS, STRIDE_BITS, ChoiceLayout, JobLayout, PageShape
+from .group_classifier import COST_BITS, SizesLayout, ranges
+from .group_ring import GROUP_CYCLES, READ_CYCLES
+from .layouts import FIRST, SLICE_BITS, STRIDE_BITS, ChoiceLayout, EncoderShape, JobLayout
 from .sampler import APPEND_BITS, ChoiceEntry
 
 DECISION_CYCLES = 3
 """From the decision about a group to its part, whose last register is on the way to the packers."""
 END_CYCLES = 3
 """From a part until both packers have the offset behind it."""
-_MOST_COST = GROUP_SLICES * max(SLICE_BYTES + plane_bytes(codec, mode) for codec in CODED for mode in Mode)
-"""Bytes of planes and payload of a group."""
+_MOST_COST = max(SLICE_BYTES + plane_bytes(codec, mode) for codec in CODED for mode in Mode)
+"""Bytes of planes and payload of a slice."""
 
 
 class PageEndLayout(data.StructLayout):
@@ -54,23 +54,24 @@ class PartLayout(data.StructLayout):
     - planes: offset of the planes of slice 0, taken or not; those of the others follow.
     - plane_bytes: of planes of so many slices.
     - free: bytes between planes and payload, before slice 0 and behind each slice, if these are taken.
-    - end: the first slice behind those that are taken; 4 if all are.
+    - end: the first slice behind those that are taken; their number if all are.
     - buffer: page buffer.
     - closes: the page ends with them; `page_end` is valid.
     """
 
-    def __init__(self, shape: PageShape, buffers: int):
+    def __init__(self, shape: EncoderShape, buffers: int):
+        offset = shape.page.offset_bits
         super().__init__({
-            "index": INDEX_BITS,
-            "classes": data.ArrayLayout(CLASSES, GROUP_SLICES),
+            "index": shape.index_bits,
+            "classes": shape.classes,
             "wide": 1,
             "mode": Mode,
-            "taken": GROUP_SLICES,
-            "begin": bits_for(GROUP_SLICES),
-            "planes": shape.offset_bits,
-            "plane_bytes": data.ArrayLayout(STRIDE_BITS + 2, GROUP_SLICES + 1),
-            "free": data.ArrayLayout(shape.offset_bits, GROUP_SLICES + 1),
-            "end": bits_for(GROUP_SLICES + 1),
+            "taken": shape.slices,
+            "begin": shape.slice_bits,
+            "planes": offset,
+            "plane_bytes": data.ArrayLayout(STRIDE_BITS + shape.slice_bits, shape.slices + 1),
+            "free": data.ArrayLayout(offset, shape.slices + 1),
+            "end": bits_for(shape.slices + 1),
             "buffer": bits_for(buffers),
             "closes": 1,
             "page_end": PageEndLayout(),
@@ -80,33 +81,45 @@ class PartLayout(data.StructLayout):
 class WaitingGroup:
     """Registers of a group: its sizes; the slices that no page has yet, and their costs up to each."""
 
-    def __init__(self, name: str):
-        self.sizes = Signal(SizesLayout(), name=f"{name}_sizes", reset_less=True)
-        self.waiting = Signal(GROUP_SLICES, name=f"{name}_waiting", reset_less=True)
-        self.begin = Signal(range(GROUP_SLICES), name=f"{name}_begin", reset_less=True)
-        self.costs = Signal(
-            data.ArrayLayout(COST_BITS, GROUP_SLICES), name=f"{name}_costs", reset_less=True
-        )  # fmt: skip
+    def __init__(self, slices: int, name: str):
+        self.slices = slices
+        self.sizes = Signal(SizesLayout(slices), name=f"{name}_sizes", reset_less=True)
+        self.waiting = Signal(slices, name=f"{name}_waiting", reset_less=True)
+        self.begin = Signal(range(slices), name=f"{name}_begin", reset_less=True)
+        self.costs = Signal(data.ArrayLayout(COST_BITS, slices), name=f"{name}_costs", reset_less=True)
 
     @property
     def last(self) -> Value:
         return self.sizes.last
 
-    @staticmethod
-    def costs_from(begin: Value, sizes) -> Value:
+    def costs_from(self, begin: Value, sizes) -> Value:
         """The costs of all slices from this one on, 0 before it."""
+        parts = ranges(self.slices)
         rows = [
             Cat(
-                sizes.costs[RANGES.index((first, end))] if end >= first else Const(0, COST_BITS)
-                for end in range(GROUP_SLICES)
+                sizes.costs[parts.index((first, end))] if end >= first else Const(0, COST_BITS)
+                for end in range(self.slices)
             )
-            for first in range(GROUP_SLICES)
+            for first in range(self.slices)
         ]
         return Array(rows)[begin]
 
-    @staticmethod
-    def slices_from(begin: Value) -> Value:
-        return Array([(1 << GROUP_SLICES) - (1 << first) for first in range(GROUP_SLICES)])[begin]
+    def slices_from(self, begin: Value) -> Value:
+        return Array([(1 << self.slices) - (1 << first) for first in range(self.slices)])[begin]
+
+
+def _first_that_does_not_fit(fits: Value) -> Value:
+    """The number of slices that fit, if not all do: those up to each fit, and none behind the first that does
+    not."""
+    count = len(fits)
+    bits = []
+    for level in range(exact_log2(count)):
+        step = 1 << level
+        bits.append(Cat(
+            fits[at - 1] & ~fits[at + step - 1] if at + step < count else fits[at - 1]
+            for at in range(step, count, 2 * step)
+        ).any())  # fmt: skip
+    return Cat(bits)
 
 
 class PageFitter(wiring.Component):
@@ -125,44 +138,45 @@ class PageFitter(wiring.Component):
     -------
     job : In(stream(JobLayout))
     choices : In(stream(ChoiceEntry))
-    restart : Out(1), restart_at : Out(6)   groups from this one on are needed with `choice`
+    restart : Out(1), restart_at : Out      groups from this one on are needed with `choice`
     choice : Out(ChoiceLayout), wide : Out(1)   of the groups to be classified
-    done : In(6)               groups before this pointer are classified
-    read_at : Out(5), read : In(SizesLayout)
-    classes_at : Out(5), classes : In(CLASSES).array(4)   the same of the group at work, a cycle later
+    done : In                  groups before this pointer are classified
+    read_at : Out, read : In(SizesLayout)
+    classes_at : Out, classes : In(CLASSES of each slice)   the same of the group at work, a cycle later
     buffer_free : In(1)        a page buffer is free
     begins : Out(1)            pulse: a page has taken it, which begins later
     part_valid : Out(1), part : Out(PartLayout)
-    retired : Out(6)           groups before this pointer are not read any more
+    retired : Out              groups before this pointer are not read any more
     """
 
-    def __init__(self, page_bytes: int, buffers: int):
-        self.shape = PageShape(page_bytes)
+    def __init__(self, shape: EncoderShape, buffers: int):
+        self.shape = shape
         self.buffers = buffers
-        require(self.shape.capacity >= _MOST_COST, "page_bytes", page_bytes, "enough for any group")
+        require(shape.page.capacity >= shape.slices * _MOST_COST, "page_bytes", shape.page_bytes,
+                "enough for any group")  # fmt: skip
         super().__init__({
             "job": In(stream.Signature(JobLayout())),
             "choices": In(stream.Signature(ChoiceEntry())),
             "restart": Out(1),
-            "restart_at": Out(INDEX_BITS + 1),
+            "restart_at": Out(shape.index_bits + 1),
             "choice": Out(ChoiceLayout()),
             "wide": Out(1),
-            "done": In(INDEX_BITS + 1),
-            "read_at": Out(INDEX_BITS),
-            "read": In(SizesLayout()),
-            "classes_at": Out(INDEX_BITS),
-            "classes": In(data.ArrayLayout(CLASSES, GROUP_SLICES)),
+            "done": In(shape.index_bits + 1),
+            "read_at": Out(shape.index_bits),
+            "read": In(SizesLayout(shape.slices)),
+            "classes_at": Out(shape.index_bits),
+            "classes": In(shape.classes),
             "buffer_free": In(1),
             "begins": Out(1),
             "part_valid": Out(1),
-            "part": Out(PartLayout(self.shape, buffers)),
-            "retired": Out(INDEX_BITS + 1),
+            "part": Out(PartLayout(shape, buffers)),
+            "retired": Out(shape.index_bits + 1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        shape = self.shape
-        offset, number_bits = shape.offset_bits, SLICE_BITS - 2
+        shape, slices_of_group, slice_bits = self.shape.page, self.shape.slices, self.shape.slice_bits
+        offset, number_bits = shape.offset_bits, SLICE_BITS - slice_bits
 
         initial = Const(FIRST, ChoiceLayout())
 
@@ -174,23 +188,23 @@ class PageFitter(wiring.Component):
         m.d.sync += stride.eq(plane_stride(self.choice.mode, self.wide))
 
         # Where the planes of a group begin, if a page begins with one of its slices.
-        begins_at = Array(Signal(offset, name=f"begins_at_{number}") for number in range(GROUP_SLICES))
+        begins_at = Array(Signal(offset, name=f"begins_at_{number}") for number in range(slices_of_group))
         m.d.sync += [
             begin.eq(by_stride(self.choice.mode, self.wide, lambda one, at=number: HEADER_BYTES - at * one))
             for number, begin in enumerate(begins_at)
         ]
 
         # The group that is read, the next one, and the one at work.
-        at, skip = Signal(INDEX_BITS + 1), Signal(range(GROUP_SLICES))  # the page before has `skip` slices
-        following, group = (WaitingGroup(name) for name in ("following", "group"))
+        at, skip = Signal.like(self.done), Signal(slice_bits)  # the page before has `skip` slices
+        following, group = (WaitingGroup(slices_of_group, name) for name in ("following", "group"))
         follows, holds = Signal(), Signal()  # they are groups
-        next_at, next_number = Signal(INDEX_BITS + 1), Signal(number_bits)
-        group_at, group_number = Signal(INDEX_BITS + 1), Signal(number_bits)
+        next_at, next_number = Signal.like(at), Signal(number_bits)
+        group_at, group_number = Signal.like(at), Signal(number_bits)
 
         # The page. Free bytes before the group and behind it; those of a page that begins with a slice of it.
         free, free_behind, planes = Signal(offset), Signal(offset), Signal(offset)
-        free_anew = [Signal(offset, name=f"free_anew_{k}", reset_less=True) for k in range(GROUP_SLICES)]
-        fits = Signal(GROUP_SLICES)  # the slices up to each
+        free_anew = [Signal(offset, name=f"free_anew_{k}", reset_less=True) for k in range(slices_of_group)]
+        fits = Signal(slices_of_group)  # the slices up to each
         has_buffer, has_next = Signal(), Signal()  # and the next page; taken ahead
         buffer = Signal(range(self.buffers))
         page_at, page_group, page_skip = Signal.like(at), Signal.like(next_number), Signal.like(skip)
@@ -211,8 +225,8 @@ class PageFitter(wiring.Component):
             self.read_at.eq(at),
         ]
         # The slices that the page has no room for begin with `left`.
-        left = Signal(range(GROUP_SLICES))
-        m.d.comb += left.eq(Cat(fits[2] | (fits[0] & ~fits[1]), fits[1]))
+        left = Signal(slice_bits)
+        m.d.comb += left.eq(_first_that_does_not_fit(fits))
 
         with m.If(~follows | takes):
             m.d.sync += [
@@ -224,7 +238,8 @@ class PageFitter(wiring.Component):
             ]
             with m.If(at != self.done):
                 m.d.sync += [at.eq(at + 1), skip.eq(0)]
-        differences = [Signal(signed(offset + 1), name=f"difference_{k}") for k in range(GROUP_SLICES)]
+        to_the_end = [ranges(slices_of_group).index((k, slices_of_group - 1)) for k in range(slices_of_group)]
+        differences = [Signal(signed(offset + 1), name=f"difference_{k}") for k in range(slices_of_group)]
         m.d.comb += [one.eq(free_behind - following.costs[k]) for k, one in enumerate(differences)]
         with m.If(takes):
             m.d.sync += [
@@ -232,7 +247,7 @@ class PageFitter(wiring.Component):
                 group.sizes.eq(following.sizes), group.costs.eq(following.costs),
                 group.waiting.eq(following.waiting), group.begin.eq(following.begin),
                 fits.eq(Cat(~difference[-1] for difference in differences)),
-                *(anew.eq(shape.capacity - following.sizes.costs[RANGES.index((begin, GROUP_SLICES - 1))])
+                *(anew.eq(shape.capacity - following.sizes.costs[to_the_end[begin]])
                   for begin, anew in enumerate(free_anew)),
             ]  # fmt: skip
             with m.If(follows):
@@ -247,7 +262,7 @@ class PageFitter(wiring.Component):
         moved, begun, begun_at = Signal(), Signal(), Signal.like(left)
         m.d.sync += [moved.eq(moves), begun.eq(stays | ends), begun_at.eq(left)]
         with m.If(moved):
-            m.d.sync += planes.eq(planes + (stride << 2))
+            m.d.sync += planes.eq(planes + (stride << slice_bits))
         with m.If(begun):
             m.d.sync += planes.eq(begins_at[begun_at])
         with m.If(stays | ends):
@@ -264,10 +279,10 @@ class PageFitter(wiring.Component):
             m.d.sync += [page_at.eq(group_at + 1), page_group.eq(0), page_skip.eq(0)]
 
         # The part of the page that this group is: decided, and with its classes and sums.
-        decided = Signal(PartLayout(shape, self.buffers), reset_less=True)
+        decided = Signal(PartLayout(self.shape, self.buffers), reset_less=True)
         decided_costs = Signal.like(group.costs)
         behind = Signal(SLICE_BITS)  # the first slice behind the page
-        m.d.comb += behind.eq(Mux(all_fit, (group_number + 1) << 2, Cat(left, group_number)))
+        m.d.comb += behind.eq(Mux(all_fit, (group_number + 1) << slice_bits, Cat(left, group_number)))
         m.d.sync += [
             decided_costs.eq(group.costs),
             decided.index.eq(group_at),
@@ -279,10 +294,10 @@ class PageFitter(wiring.Component):
                 decided.plane_bytes[count].eq(
                     by_stride(self.choice.mode, self.wide, lambda stride, count=count: count * stride)
                 )
-                for count in range(GROUP_SLICES + 1)
+                for count in range(slices_of_group + 1)
             ),
             decided.free[0].eq(free),
-            decided.end.eq(Mux(all_fit, GROUP_SLICES, left)),
+            decided.end.eq(Mux(all_fit, slices_of_group, left)),
             decided.buffer.eq(buffer),
             decided.closes.eq(stays | ends),
             decided.page_end.codec.eq(codec),
@@ -298,7 +313,7 @@ class PageFitter(wiring.Component):
             part.eq(decided),
             part.classes.eq(self.classes),
             part.planes.eq(planes),
-            *(part.free[1 + k].eq(decided.free[0] - decided_costs[k]) for k in range(GROUP_SLICES)),
+            *(part.free[1 + k].eq(decided.free[0] - decided_costs[k]) for k in range(slices_of_group)),
         ]
         parts = Signal(DECISION_CYCLES)  # there is one
         m.d.sync += parts.eq(Cat(moves | stays, parts))
@@ -315,7 +330,7 @@ class PageFitter(wiring.Component):
         ours, drops = Signal(), Signal()  # the entry is of this append; it is of one before
         entry = self.choices.payload
         m.d.comb += [
-            bound.eq(Mux(settled, group_number << 2, first)),
+            bound.eq(Mux(settled, group_number << slice_bits, first)),
             older.eq(append - entry.append),
             self.choices.ready.eq(pops | drops),
         ]

@@ -12,7 +12,7 @@ from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.streams import Codec
 
 from .classes import plane_stride
-from .layouts import CODEC_BITS, GROUP_BYTES, STRIDE_BITS, ChoiceLayout, PageShape
+from .layouts import CODEC_BITS, LINE_BYTES, STRIDE_BITS, ChoiceLayout, PageShape
 
 WORDS_BITS = 11
 """Words of 16 bytes in a page of 16 KiB."""
@@ -94,7 +94,7 @@ class PageReceiver(wiring.Component):
             "takes": Out(1),
             "write": Out(1),
             "line": Out(self.shape.line_bits),
-            "data": Out(8 * GROUP_BYTES),
+            "data": Out(8 * LINE_BYTES),
             "head": Out(stream.Signature(DecodedHead(config))),
             "job": Out(stream.Signature(DecodeJob(buffers))),
             "refused": Out(1),
@@ -103,7 +103,7 @@ class PageReceiver(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         config, shape, port_bits = self.config, self.shape, 8 * self.config.data_bytes
-        line_beats = GROUP_BYTES // config.data_bytes
+        line_beats = LINE_BYTES // config.data_bytes
 
         # Beats to lines.
         expected = Signal(LanePage(config))
@@ -115,7 +115,7 @@ class PageReceiver(wiring.Component):
         ]
         ends = Signal()
         m.d.comb += ends.eq(takes & (beat == line_beats - 1))
-        data, writes_header = Signal(8 * GROUP_BYTES, reset_less=True), Signal()
+        data, writes_header = Signal(8 * LINE_BYTES, reset_less=True), Signal()
         m.d.comb += self.data.eq(data)
         m.d.sync += [self.write.eq(ends), writes_header.eq(ends & (line == 0))]
         if line_beats == 1:

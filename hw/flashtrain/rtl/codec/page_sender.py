@@ -8,7 +8,7 @@ from flashtrain.rtl.lib.memories import IN_BLOCKS
 from flashtrain.spec.geometry import bits_for
 
 from .checksum import CRC_BITS, PageChecksum
-from .layouts import GROUP_BYTES, PageShape
+from .layouts import EncoderShape
 from .page_buffers import LINE_CYCLES
 
 _QUEUED_BEATS = 16
@@ -33,14 +33,14 @@ class PageSender(wiring.Component):
     Members
     -------
     whole, last : In(1), take : Out(1)   of `PageBuffers`
-    read, release : Out(1), line : Out, line_data : In(1024)
+    read, release : Out(1), line : Out, line_data : In(line)
     page : Out(stream(last))
     output : Out(stream(beats))
     """
 
-    def __init__(self, page_bytes: int, port_bytes: int):
-        self.shape = PageShape(page_bytes)
-        self.port_bytes = port_bytes
+    def __init__(self, shape: EncoderShape):
+        self.shape = shape.page
+        self.port_bytes = shape.port_bytes
         super().__init__({
             "whole": In(1),
             "last": In(1),
@@ -48,14 +48,14 @@ class PageSender(wiring.Component):
             "read": Out(1),
             "line": Out(self.shape.line_bits),
             "release": Out(1),
-            "line_data": In(8 * GROUP_BYTES),
+            "line_data": In(8 * self.shape.line_bytes),
             "page": Out(stream.Signature(data.StructLayout({"last": 1}))),
-            "output": Out(stream.Signature(8 * port_bytes)),
+            "output": Out(stream.Signature(8 * shape.port_bytes)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        beats, port_bits = GROUP_BYTES // self.port_bytes, 8 * self.port_bytes
+        beats, port_bits = self.shape.line_bytes // self.port_bytes, 8 * self.port_bytes
         m.submodules.checksum = checksum = PageChecksum(port_bits)
         depth = 1 << bits_for(_QUEUED_BEATS + 3 * beats)
 
@@ -97,7 +97,7 @@ class PageSender(wiring.Component):
             before = arrives, first, last
             arrives, first, last = (Signal(name=f"{name}_{cycle}") for name in ("arrives", "first", "last"))
             m.d.sync += [now.eq(then) for now, then in zip((arrives, first, last), before, strict=True)]
-        rest = Signal(8 * GROUP_BYTES - port_bits, reset_less=True)
+        rest = Signal(8 * self.shape.line_bytes - port_bits, reset_less=True)
         left, last_held = Signal(range(beats)), Signal()
         beat, valid, ends = Signal(port_bits), Signal(), Signal()
         m.d.comb += [

@@ -9,14 +9,12 @@ from flashtrain.spec.geometry import bits_for
 
 from .byte_network import PLACE_BITS, delayed
 from .classes import planes
-from .layouts import GROUP_SLICES, PageShape
+from .layouts import EncoderShape
 from .page_fitter import END_CYCLES, PartLayout
 
 ROW_BYTES = SLICE_BYTES
-ROWS = 4
-"""Of a line; each is in a memory of its own."""
-_BYTES = 24
-"""Of the planes of a group at most."""
+_BYTES = 6
+"""Of the planes of a slice at most."""
 
 
 class PlanePacker(wiring.Component):
@@ -30,33 +28,34 @@ class PlanePacker(wiring.Component):
     -------
     valid : In(1)
     part : In(PartLayout)
-    write : Out(4)                       write a row of each of these memories
-    address : Out(lines * buffers).array(4)
-    data : Out(256).array(4)
+    write : Out(rows)                    write a row of each of these memories, one for each row of a line
+    address : Out(lines * buffers).array(rows)
+    data : Out(256).array(rows)
     end : Out     offset behind the planes, `END_CYCLES` after `part`
     """
 
-    def __init__(self, page_bytes: int, buffers: int):
-        self.shape = PageShape(page_bytes)
+    def __init__(self, shape: EncoderShape, buffers: int):
+        self.shape = shape
         self.buffers = buffers
         super().__init__({
             "valid": In(1),
-            "part": In(PartLayout(self.shape, buffers)),
-            "write": Out(ROWS),
-            "address": Out(self.shape.line_bits + bits_for(buffers)).array(ROWS),
-            "data": Out(8 * ROW_BYTES).array(ROWS),
-            "end": Out(self.shape.offset_bits),
+            "part": In(PartLayout(shape, buffers)),
+            "write": Out(shape.rows),
+            "address": Out(shape.page.line_bits + bits_for(buffers)).array(shape.rows),
+            "data": Out(8 * ROW_BYTES).array(shape.rows),
+            "end": Out(shape.page.offset_bits),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        shape, part = self.shape, self.part
-        offset = shape.offset_bits
+        shape, part = self.shape.page, self.part
+        slices, row_bits = self.shape.slices, self.shape.row_bits
+        offset, most = shape.offset_bits, slices * _BYTES
 
         # 1: the planes of the group, one slice after the other, and which bytes the page takes.
-        per_slice = [planes(part.classes[number].as_value(), part.wide) for number in range(GROUP_SLICES)]
-        octets = Signal(8 * _BYTES, reset_less=True)
-        taken = Signal(_BYTES, reset_less=True)
+        per_slice = [planes(part.classes[number].as_value(), part.wide) for number in range(slices)]
+        octets = Signal(8 * most, reset_less=True)
+        taken = Signal(most, reset_less=True)
         begin, end = Signal(offset, reset_less=True), Signal(offset, reset_less=True)
         base = Signal(PLACE_BITS, reset_less=True)
         with m.Switch(Cat(part.mode, part.wide)):
@@ -78,7 +77,7 @@ class PlanePacker(wiring.Component):
 
         # 2 and 3: rotated to their places in a row. Byte 8 of each lane: it is taken.
         lanes = [
-            Cat(octets.word_select(lane, 8), taken[lane]) if lane < _BYTES else Const(0, 9)
+            Cat(octets.word_select(lane, 8), taken[lane]) if lane < most else Const(0, 9)
             for lane in range(ROW_BYTES)
         ]
         amount = base
@@ -108,18 +107,18 @@ class PlanePacker(wiring.Component):
             with m.If(valid & lane[8]):
                 m.d.sync += now.eq(lane[:8])
         row, next_row = begin_3[PLACE_BITS:], end_3[PLACE_BITS:]
-        line, next_line = (one[2:][: shape.line_bits] for one in (row, next_row))
+        line, next_line = (one[row_bits:][: shape.line_bits] for one in (row, next_row))
         crosses = Signal()
         m.d.comb += crosses.eq(row != next_row)
         merged = Cat(
             Mux(below[lane], kept[lane], lanes[lane][:8]) for lane in range(ROW_BYTES)
         )  # fmt: skip
         behind = Cat(lane[:8] for lane in lanes)
-        for number in range(ROWS):
+        for number in range(self.shape.rows):
             here, there = Signal(name=f"here_{number}"), Signal(name=f"there_{number}")
             m.d.comb += [
-                here.eq(row[:2] == number),
-                there.eq((next_row[:2] == number) & crosses),
+                here.eq(row[:row_bits] == number),
+                there.eq((next_row[:row_bits] == number) & crosses),
             ]
             m.d.sync += [
                 self.write[number].eq(valid & ((here & (crosses | closes)) | (there & closes))),

@@ -18,7 +18,7 @@ from flashtrain.spec.codec import (
 from .choice import BASE_CYCLES, MODE_CYCLES, SUM_BITS, BaseChoice, CountersLayout, ModeChoice
 from .classes import exponent
 from .counting import QUAD, count_of_quad
-from .layouts import FIRST, GROUP_BYTES, GROUP_SLICES, LANES, ChoiceLayout
+from .layouts import FIRST, LANES, ChoiceLayout, EncoderShape
 
 APPEND_BITS = 4
 """Appends are counted modulo 16: fewer than 8 are in the encoder."""
@@ -36,8 +36,8 @@ class SliceCounters(wiring.Component):
 
     Members
     -------
-    group : In(1024)     the slice is one of these
-    select : In(2)
+    group : In(group)    the slice is one of these
+    select : In
     wide : In(1)         of FP32; holds
     base : In(8)         a cycle after the slice
     counters : Out(CountersLayout)
@@ -45,10 +45,10 @@ class SliceCounters(wiring.Component):
     recent : Out(8)      the exponent of the last of these
     """
 
-    def __init__(self):
+    def __init__(self, shape: EncoderShape):
         super().__init__({
-            "group": In(8 * GROUP_BYTES),
-            "select": In(range(GROUP_SLICES)),
+            "group": In(8 * shape.group_bytes),
+            "select": In(shape.slice_bits),
             "wide": In(1),
             "base": In(8),
             "counters": Out(CountersLayout(_COUNT_BITS)),
@@ -123,17 +123,18 @@ class Sampler(wiring.Component):
     -------
     room : Out(1)      a beat may come, whose group follows
     valid : In(1)      a group enters the encoder
-    group : In(1024)
+    group : In(group)
     wide : In(1)       of FP32; changes behind the last group only
     last : In(1)       the last group of an append
     choices : Out(stream(ChoiceEntry))
     """
 
-    def __init__(self):
+    def __init__(self, shape: EncoderShape):
+        self.shape = shape
         super().__init__({
             "room": Out(1),
             "valid": In(1),
-            "group": In(8 * GROUP_BYTES),
+            "group": In(8 * shape.group_bytes),
             "wide": In(1),
             "last": In(1),
             "choices": Out(stream.Signature(ChoiceEntry())),
@@ -141,12 +142,14 @@ class Sampler(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.counters = counters = SliceCounters()
+        m.submodules.counters = counters = SliceCounters(self.shape)
         m.submodules.base = base = BaseChoice()
         m.submodules.mode = mode = ModeChoice()
-        groups, first = BLOCK // GROUP_SLICES, SAMPLED[0] // GROUP_SLICES
+        slices = self.shape.slices
+        groups = BLOCK // slices
         place, next_place = Signal(range(groups)), Signal(range(groups))  # of a group in its block
-        select = Signal(range(GROUP_SLICES))  # the slice of the group that is sampled
+        # Whether a slice of the group is sampled, and which.
+        sampled, select = Signal(), Signal(self.shape.slice_bits)
         ends, completing, resets = Signal(), Signal(), Signal()
         closing, closing_next = Signal(), Signal()  # the append has ended, but not all its choices are made
         append, now_mode, wide = Signal(APPEND_BITS), Signal(Mode, init=FIRST["mode"]), Signal()
@@ -170,14 +173,20 @@ class Sampler(wiring.Component):
             counters.base.eq(base.base),
         ]
         m.d.sync += [
-            place.eq(next_place), select.eq(next_place - first), closing.eq(closing_next),
+            place.eq(next_place), closing.eq(closing_next),
             self.room.eq(~full & ~(closing_next & (unmade_next != 0))),
         ]  # fmt: skip
+        with m.Switch(next_place):
+            for number in SAMPLED:
+                with m.Case(number // slices):
+                    m.d.sync += [sampled.eq(1), select.eq(number % slices)]
+            with m.Default():
+                m.d.sync += sampled.eq(0)
         with m.If(self.valid):
             m.d.sync += wide.eq(self.wide)
 
         # A sample's counters follow it after some cycles.
-        counted, completes = self.valid & (place >= first), completing
+        counted, completes = self.valid & sampled, completing
         for cycle in range(_COUNT_CYCLES):
             ahead = counted, completes
             counted, completes = Signal(name=f"counted_{cycle}"), Signal(name=f"completes_{cycle}")

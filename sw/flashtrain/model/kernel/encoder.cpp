@@ -8,9 +8,8 @@ namespace flashtrain {
 
 namespace {
 
-constexpr uint64_t kGroup = 4;  // slices
-// Groups that are taken before the first of them is encoded: in `GroupRing`, those on their way to it included.
-constexpr uint64_t kGroupsHeld = 32;
+// Slices that are taken before the first of them is encoded: in `GroupRing`, those on their way to it included.
+constexpr uint64_t kSlicesHeld = 128;
 // From a group's last beat until `PageFitter` has it at work: collector, ring, classifier.
 constexpr Time kClassified = 16;
 // From the end of a page to the settled choice of the next one; to its first group at work if the choice changes.
@@ -27,7 +26,7 @@ void Encoder::begin(const std::vector<CodedPage>& pages, bool rounded, Time now,
     page_ = 0;
     behind_ = group_ = groups_ = 0;
     for (const CodedPage& page : pages) groups_ += page.slices;
-    groups_ /= kGroup;
+    groups_ /= slices();
     group_beats_ = static_cast<uint64_t>(p_.group_beats) * (rounded ? 2 : 1);
     closed_ = now;
     while (!runs_.empty()) runs_.pop();
@@ -53,8 +52,8 @@ Time Encoder::encode() {
     // A page takes a group per cycle from its beginning on, as far as they have come.
     Time begins = std::max(closed_ + 1, free_[begun_ % kBuffers]);
     if (page.changes) begins = std::max(begins, closed_ + kRestarted);
-    if (page_ > 1) stall((group_ + kGroupsHeld) * group_beats_, std::max(begins, closed_ + kSettled) + kRetired);
-    const uint64_t closing = std::min(behind_ / kGroup, groups_ - 1);
+    if (page_ > 1) stall((group_ + kSlicesHeld / slices()) * group_beats_, std::max(begins, closed_ + kSettled) + kRetired);
+    const uint64_t closing = std::min(behind_ / slices(), groups_ - 1);
     const Time beat = moves((closing + 1) * group_beats_ - 1);
     closed_ = std::max(beat + kClassified, begins + (closing - group_));
     group_ = closing;
@@ -65,8 +64,8 @@ Time Encoder::encode() {
 
 Time Encoder::output(Time at) {
     offers_from_ = std::max(at + kTaken, released_ + 1);
-    const Time begin = std::max(at + kTaken, released_ + static_cast<Time>(p_.group_beats));
-    released_ = begin + static_cast<Time>(p_.page_beats - p_.group_beats);
+    const Time begin = std::max(at + kTaken, released_ + static_cast<Time>(p_.line_beats));
+    released_ = begin + static_cast<Time>(p_.page_beats - p_.line_beats);
     free_[output_++ % kBuffers] = released_ + kReleased;
     return begin - kTaken + static_cast<Time>(p_.output_page + p_.page_beats) - 1;
 }

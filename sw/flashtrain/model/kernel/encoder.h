@@ -45,6 +45,7 @@ class Encoder {
         Time time;
     };
 
+    uint64_t slices() const { return static_cast<uint64_t>(p_.group_slices); }  // of a group
     Time moves(uint64_t beat);
     void stall(uint64_t beat, Time at);
 
