@@ -234,7 +234,6 @@ def slices_per_cycle(port_bytes: int) -> int:
     return 1 if port_bytes <= SLICE_BYTES else 4
 
 
-
 MEMORY = 4
 """The sums of counters are those of `1 << MEMORY` blocks: each block, the sums lose that part of them."""
 

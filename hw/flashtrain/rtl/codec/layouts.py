@@ -103,7 +103,8 @@ class EncoderShape:
     """Constants of an encoder of pages of so many bytes, on a port of so many.
 
     A group of slices is what it takes per cycle. Its ring holds 128 slices. A line of a page is the unit of
-    its memories: a group, or two rows, as the last planes of an append may reach into a second one.
+    its memories. It has the bytes of a group, but two rows at least: the last planes of an append may reach
+    into a second one.
     """
 
     page_bytes: int
