@@ -4,6 +4,7 @@ from amaranth import Cat, Const, Module, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.lib.memories import IN_BLOCKS
 from flashtrain.spec.codec import SLICE_BYTES, Mode
 
 from .byte_network import delayed
@@ -76,9 +77,11 @@ class GroupClassifier(wiring.Component):
         m.submodules.sizes = sizes = memory.Memory(
             shape=SizesLayout(shape.slices), depth=shape.groups, init=[]
         )  # fmt: skip
-        m.submodules.store = store = memory.Memory(shape=shape.classes, depth=shape.groups, init=[])
+        m.submodules.store = store = memory.Memory(
+            shape=shape.classes, depth=shape.groups, init=[], attrs=IN_BLOCKS
+        )  # fmt: skip
         write, read = sizes.write_port(), sizes.read_port(domain="comb")
-        write_classes, read_classes = store.write_port(), store.read_port(domain="comb")
+        write_classes, read_classes = store.write_port(), store.read_port()
 
         # Mode, base and format are the same for all groups under way.
         stride, without_zero, wide = Signal(STRIDE_BITS), Signal(), Signal()
@@ -130,13 +133,11 @@ class GroupClassifier(wiring.Component):
         m.d.comb += [
             write_classes.data.eq(delayed(m, Cat(classes), _SUM_CYCLES, "classes")),
             read_classes.addr.eq(self.classes_at),
+            self.classes.eq(read_classes.data),
             write.data.costs.eq(sums),
             read.addr.eq(self.read_at),
             self.read.eq(read.data),
         ]
-        classes_read = Signal.like(self.classes, reset_less=True)
-        m.d.sync += classes_read.eq(read_classes.data)
-        m.d.comb += self.classes.eq(classes_read)
         valid, at, last = self.valid, self.at, self.last
         for cycle in range(CLASSIFIER_CYCLES - 1):
             before = valid, at, last

@@ -1,6 +1,6 @@
 """Beats of user data to groups of slices."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,9 +13,12 @@ from .rounding import RoundingLayout, rounded, rounding
 class GroupCollector(wiring.Component):
     """Collects the beats of an append to groups of elements, as they are stored.
 
-    Of ROUND16 two groups of user data are rounded to one. A beat that is taken goes on without waiting.
+    Of ROUND16 two groups of user data are rounded to one. A beat that is taken goes on without waiting. On a
+    port narrower than a group it has a register of its own, so that nothing but a register enables a group's.
+    Groups are two cycles apart or more then, so behind `room` no more of them arrive.
 
-    Latency: `AHEAD` cycles from the last beat of a group. Throughput: a beat per cycle.
+    Latency: `AHEAD` cycles from the last beat of a group, one more on a port narrower than a group.
+    Throughput: a beat per cycle.
 
     Members
     -------
@@ -50,12 +53,12 @@ class GroupCollector(wiring.Component):
         beat, last_block = Signal(range(block_beats)), Signal()  # the beat of a block; no other block follows
         word, word_valid, word_last = Signal(group_bits, reset_less=True), Signal(), Signal()
         takes, ends, block_ends = Signal(), Signal(), Signal()
+        on_its_way = Signal()  # a beat to the word
         # Of each number in the word, if it is rounded.
         numbers, beat_numbers = group_bits // 32, port_bits // 32
         how = Signal(data.ArrayLayout(RoundingLayout(), numbers), reset_less=True)
-        beat_how = Cat(rounding(self.data.payload.word_select(number, 32)) for number in range(beat_numbers))
         m.d.comb += [
-            self.job.ready.eq(~active & ~word_valid & ~self.valid),
+            self.job.ready.eq(~active & ~on_its_way & ~word_valid & ~self.valid),
             self.data.ready.eq(active & self.room),
             takes.eq(self.data.valid & self.data.ready),
             ends.eq((beat == block_beats - 1) & last_block),
@@ -78,12 +81,21 @@ class GroupCollector(wiring.Component):
                 m.d.sync += beat.eq(0)
             with m.If(ends):
                 m.d.sync += active.eq(0)
-        m.d.sync += [word_valid.eq(takes & (beat % beats == beats - 1)), word_last.eq(ends)]
         # A word that one beat fills is loaded in every cycle: nothing enables all its registers.
-        with m.If(takes if beats > 1 else Const(1)):
+        shifts: Value = Const(1)
+        newest, fills, is_last = self.data.payload, takes & (beat % beats == beats - 1), ends
+        if beats > 1:
+            before = newest, fills, is_last
+            newest, fills, is_last = Signal(port_bits, reset_less=True), Signal(), Signal()
+            m.d.sync += [now.eq(then) for now, then in zip((newest, fills, is_last), before, strict=True)]
+            m.d.sync += on_its_way.eq(takes)
+            shifts = on_its_way
+        newest_how = Cat(rounding(newest.word_select(number, 32)) for number in range(beat_numbers))
+        m.d.sync += [word_valid.eq(fills), word_last.eq(is_last)]
+        with m.If(shifts):
             m.d.sync += [
-                word.eq(Cat(word[port_bits:], self.data.payload)),
-                how.eq(Cat(how.as_value()[len(beat_how) :], beat_how)),
+                word.eq(Cat(word[port_bits:], newest)),
+                how.eq(Cat(how.as_value()[len(newest_how) :], newest_how)),
             ]
 
         halved = Cat(rounded(word.word_select(number, 32), how[number]) for number in range(numbers))

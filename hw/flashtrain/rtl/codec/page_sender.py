@@ -15,18 +15,11 @@ _QUEUED_BEATS = 16
 """As many as are under way from a request for a line to the output, and some."""
 
 
-class BeatCheck(data.StructLayout):
-    """Whether a beat is the last one of its page, and the checksum of the page up to it."""
-
-    def __init__(self):
-        super().__init__({"ends": 1, "checksum": CRC_BITS})
-
-
 class PageSender(wiring.Component):
     """Offers whole pages, and outputs each page that was taken, its checksum in the last bytes.
 
-    Beats wait in block memory until they leave; their checksums follow them. Lines are requested only if
-    there is room for their beats, so nothing stalls on the way.
+    Beats wait in block memory until they leave; the checksums of their pages follow them. Lines are requested
+    only if there is room for their beats, so nothing stalls on the way.
 
     Latency: some 14 cycles from `page` to its first beat. Throughput: a beat per cycle, page after page.
 
@@ -116,9 +109,13 @@ class PageSender(wiring.Component):
 
         # Beats wait. One may leave when its checksum is known.
         m.submodules.beats = stored = memory.Memory(shape=port_bits, depth=depth, init=[], attrs=IN_BLOCKS)
-        m.submodules.checks = checks = memory.Memory(shape=BeatCheck(), depth=depth, init=[])
+        m.submodules.lasts = lasts = memory.Memory(shape=1, depth=depth, init=[])  # beats of their pages
+        pages = 1 << bits_for(depth // (self.shape.lines * beats) + 2)  # at most, which end in `depth` beats
+        m.submodules.sums = sums = memory.Memory(shape=CRC_BITS, depth=pages, init=[])
         write, read = stored.write_port(), stored.read_port()
-        write_check, read_check = checks.write_port(), checks.read_port(domain="comb")
+        write_last, read_last = lasts.write_port(), lasts.read_port(domain="comb")
+        write_sum, read_sum = sums.write_port(), sums.read_port(domain="comb")
+        summed_page, left_page = Signal(range(pages)), Signal(range(pages))
         arrived, summed, left_at = Signal(range(depth)), Signal(range(depth)), Signal(range(depth))
         m.d.comb += [write.addr.eq(arrived), write.data.eq(beat), write.en.eq(valid)]
         m.d.sync += arrived.eq(arrived + valid)
@@ -127,17 +124,18 @@ class PageSender(wiring.Component):
             valid, ends = Signal(name=f"valid_{cycle}"), Signal(name=f"ends_{cycle}")
             m.d.sync += [valid.eq(before[0]), ends.eq(before[1])]
         m.d.comb += [
-            write_check.addr.eq(summed),
-            write_check.data.ends.eq(ends),
-            write_check.data.checksum.eq(~checksum.remainder),
-            write_check.en.eq(valid),
+            write_last.addr.eq(summed),
+            write_last.data.eq(ends),
+            write_last.en.eq(valid),
+            write_sum.addr.eq(summed_page),
+            write_sum.data.eq(~checksum.remainder),
+            write_sum.en.eq(valid & ends),
         ]
-        m.d.sync += summed.eq(summed + valid)
+        m.d.sync += [summed.eq(summed + valid), summed_page.eq(summed_page + (valid & ends))]
 
         # A beat goes from the memory through its output register.
-        here, check = Signal(), Signal(BeatCheck(), reset_less=True)  # a beat at the memory's output
-        check_out = Signal(BeatCheck(), reset_less=True)
-        result = Signal(port_bits, reset_less=True)
+        here, last_here, last_out = Signal(), Signal(), Signal()  # a beat at the memory's output; the last
+        result, sum_out = Signal(port_bits, reset_less=True), Signal(CRC_BITS, reset_less=True)
         moves, takes, some = Signal(), Signal(), Signal()  # the beat goes to the register; another one comes
         m.d.comb += [
             some.eq(summed != left_at),
@@ -145,16 +143,18 @@ class PageSender(wiring.Component):
             takes.eq(~here | moves),
             read.addr.eq(left_at),
             read.en.eq(takes),
-            read_check.addr.eq(left_at),
-            self.output.payload.eq(
-                Cat(result[:-CRC_BITS], Mux(check_out.ends, check_out.checksum, result[-CRC_BITS:]))
-            ),
+            read_last.addr.eq(left_at),
+            read_sum.addr.eq(left_page),
+            self.output.payload.eq(Cat(result[:-CRC_BITS], Mux(last_out, sum_out, result[-CRC_BITS:]))),
         ]
         m.d.sync += leaves.eq(takes & some)
         with m.If(takes):
-            m.d.sync += [here.eq(some), check.eq(read_check.data)]
+            m.d.sync += [here.eq(some), last_here.eq(read_last.data)]
             with m.If(some):
                 m.d.sync += left_at.eq(left_at + 1)
         with m.If(moves):
-            m.d.sync += [self.output.valid.eq(here), result.eq(read.data), check_out.eq(check)]
+            m.d.sync += [
+                self.output.valid.eq(here), result.eq(read.data), last_out.eq(last_here),
+                sum_out.eq(read_sum.data), left_page.eq(left_page + (here & last_here)),
+            ]  # fmt: skip
         return m

@@ -217,10 +217,10 @@ class Sampler(wiring.Component):
             m.d.sync += [sums.eq(moved), fresh.eq(base.jumps)]
         with m.If(decays):
             for total, _, _ in parts:
-                # Less a sixteenth, rounded up: with one adder.
+                # Less a sixteenth, rounded up: with one adder, whose lowest bit makes the carry.
                 sixteenth = Cat(total[MEMORY:], Const(0, MEMORY))
-                kept = total + ~sixteenth + ~total[:MEMORY].any()
-                m.d.sync += total.eq(Mux(fresh, 0, kept))
+                kept = Cat(Const(1, 1), total) + Cat(~total[:MEMORY].any(), ~sixteenth)
+                m.d.sync += total.eq(Mux(fresh, 0, kept[1:]))
         m.d.comb += [
             base.sums.eq(sums), base.wide.eq(wide), base.recent.eq(recent),
             base.moves.eq(stages[BASE_CYCLES - 1]), base.clears.eq(clears),
