@@ -9,11 +9,10 @@ from flashtrain.sim.synthesis.timing import TimedPath
 def replace_tools(monkeypatch, synthesise, clocks, depth_of=lambda name: 4.0):
     """`synthesise` gives areas, `clocks` the MHz of a part and seed, and `depth_of` the depth of a part."""
 
-    def place(component, name, clock_mhz, seeds, large):
+    def place(component, name, clock_mhz, seeds, static, routed):
         path = TimedPath("unit", ("unit.first", "unit.last"), ns=7.5)
         return [
-            Placement(seed, 5_000, clocks(name, seed), [path], routed=not large)
-            for seed in range(1, seeds + 1)
+            Placement(seed, 5_000, clocks(name, seed), [path], routed=routed) for seed in range(1, seeds + 1)
         ]
 
     def measure_depths(component, name):

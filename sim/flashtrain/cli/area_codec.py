@@ -32,12 +32,12 @@ def parts() -> list[Part]:
     from flashtrain.rtl.codec.page_verdict import PageVerdict
 
     config = preset(PRESET)
-    lanes = config.data_bytes // SLICE_BYTES
+    narrow, lanes = preset(NARROW_PRESET), config.data_bytes // SLICE_BYTES
     return [
         Part("codec_verdict", "check of pages, shared by the lanes", partial(PageVerdict, config, lanes)),
         Part("codec_lane", "decoder lane", partial(DecoderLane, config)),
-        Part("codec_encoder", "encoder", partial(Encoder, config), large=True),
-        Part("codec_encoder_narrow", "encoder of one slice", partial(Encoder, preset(NARROW_PRESET)), SEEDS),
+        Part("codec_encoder", "encoder", partial(Encoder, config), static=True, routed=False),
+        Part("codec_encoder_narrow", "encoder of one slice", partial(Encoder, narrow), SEEDS, static=True),
         Part(ENGINE, "channel engine, 4 dies", partial(ChannelEngine, engine_config(4, 4)), SEEDS),
     ]
 

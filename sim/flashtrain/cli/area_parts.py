@@ -26,7 +26,8 @@ class Part:
     title: str
     build: "Callable[[], wiring.Component]"  # anew each time, so that none is left without a use
     seeds: int = 1  # of the placer; with none the part is not placed
-    large: bool = False  # it is placed, and not routed
+    static: bool = False  # placed by the static placer
+    routed: bool = True
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,12 @@ def measure(parts: Iterable[Part], clock: bool, console: Console) -> dict[str, M
         if clock and part.seeds:
             console.step(f"placing and routing the {part.title}")
             placements = place(
-                part.build(), part.key, clock_mhz=WANTED_MHZ, seeds=part.seeds, large=part.large
+                part.build(),
+                part.key,
+                clock_mhz=WANTED_MHZ,
+                seeds=part.seeds,
+                static=part.static,
+                routed=part.routed,
             )
         measured[part.key] = Measured(part.title, ecp5, lut6, deepest, placements)
     return measured

@@ -15,7 +15,7 @@ from .shared_units import TwoUnits
 def test_each_seed_is_a_placement(nextpnr):
     """Of a design whose modules are joined: the longest path is a carry chain of one of them."""
     routed = place(TwoUnits(), "top", clock_mhz=150, seeds=2)
-    estimated = place(TwoUnits(), "top", clock_mhz=150, seeds=1, large=True)
+    estimated = place(TwoUnits(), "top", clock_mhz=150, seeds=1, static=True, routed=False)
     placements = [*routed, *estimated]
     assert [(one.seed, one.routed) for one in placements] == [(1, True), (2, True), (1, False)]
     for one in placements:

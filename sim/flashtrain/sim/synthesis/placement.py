@@ -3,7 +3,7 @@
     for placement in place(unit, "update_unit", clock_mhz=150, seeds=4):
         placement.clock_mhz        # Lattice ECP5-85, speed grade 6
 
-    place(encoder, "codec_encoder", clock_mhz=150, seeds=1, large=True)    # placed, and not routed
+    place(encoder, "codec_encoder", clock_mhz=150, seeds=1, static=True, routed=False)
 
 The component stands alone: its ports are not pins, and ways from and to them do not count. Placements are
 kept in build/synthesis as long as netlist and tools stay the same.
@@ -34,8 +34,8 @@ _LEVELS = 2
 
 DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
 
-_LARGE = ("--placer", "static", "--no-route")
-"""Of a design that fills a third of the device: the usual placer scatters the cells of its small units."""
+_STATIC = ("--placer", "static")
+"""Of a design of a tenth of the device or more: the usual placer scatters the cells of its small units."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,25 @@ class Placement:
 
 
 def place(
-    component: wiring.Component, name: str, clock_mhz: float, seeds: int, *, large: bool = False
+    component: wiring.Component,
+    name: str,
+    clock_mhz: float,
+    seeds: int,
+    *,
+    static: bool = False,
+    routed: bool = True,
 ) -> list[Placement]:
     """Map a component to an ECP5-85 of speed grade 6, and place and route it with seeds 1 to `seeds`.
 
-    clock_mhz: what the placer aims at. large: the static placer of nextpnr places the design, and it is not
-    routed. Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
+    clock_mhz: what the placer aims at. static: the static placer of nextpnr places the design. Raises
+    `ToolError` if a tool is missing or fails, not if the clock is not reached.
     """
     netlist, source = placeable(component, name)
+    options = ["--freq", str(clock_mhz), "--timing-allow-fail", *(_STATIC if static else ())]
+    options += [] if routed else ["--no-route"]
     text = json.dumps(netlist)
     module = Module(netlist["modules"][name], source)
-    return [_place_once(text, module, name, clock_mhz, seed, large) for seed in range(1, seeds + 1)]
+    return [_place_once(text, module, name, seed, options) for seed in range(1, seeds + 1)]
 
 
 def placeable(component: wiring.Component, name: str) -> tuple[dict[str, Any], Source]:
@@ -78,11 +86,10 @@ def placeable(component: wiring.Component, name: str) -> tuple[dict[str, Any], S
     return netlist, source
 
 
-def _place_once(text: str, module: Module, name: str, clock_mhz: float, seed: int, large: bool) -> Placement:
+def _place_once(text: str, module: Module, name: str, seed: int, options: Sequence[str]) -> Placement:
     """A netlist, whose top is `module`, placed with that seed."""
     command = tools.nextpnr()
-    options = [*DEVICE, "--seed", str(seed), "--out-of-context"]
-    options += ["--freq", str(clock_mhz), "--timing-allow-fail", *(_LARGE if large else ())]
+    options = [*DEVICE, "--seed", str(seed), "--out-of-context", *options]
     key = content_key(text, tools.version(command), *options)
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()
 
@@ -97,7 +104,7 @@ def _place_once(text: str, module: Module, name: str, clock_mhz: float, seed: in
     cells = report["utilization"]["TRELLIS_COMB"]["used"]
     # The report has no clock of a design that is not routed.
     (clock,) = [one["achieved"] for one in report["fmax"].values()] or [1000 / paths[0].ns]
-    return Placement(seed, cells, clock, paths, routed=not large)
+    return Placement(seed, cells, clock, paths, routed="--no-route" not in options)
 
 
 def _joined(parts: Sequence[Mapped]) -> Mapping[str, Any]:
