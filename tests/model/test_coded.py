@@ -36,6 +36,7 @@ def test_constants_are_those_of_the_rtl(name):
     shape = EncoderShape(config.geometry.page_bytes, config.data_bytes)
     assert known["group_slices"] == shape.slices
     assert known["group_beats"] * config.data_bytes == shape.group_bytes
+    assert known["beat_register"] == (shape.group_bytes > shape.port_bytes)
     assert known["line_beats"] * config.data_bytes == shape.page.line_bytes
     assert BURST_BYTES == slice_writer.BURST_BYTES
 

@@ -117,9 +117,11 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
 def _encoder(config: FmsConfig) -> dict[str, int]:
     """Groups and lines of the encoder (`flashtrain.rtl.codec.layouts`)."""
     slices = slices_per_cycle(config.data_bytes)
+    beats = slices * SLICE_BYTES // config.data_bytes
     return {
         "group_slices": slices,
-        "group_beats": slices * SLICE_BYTES // config.data_bytes,
+        "group_beats": beats,
+        "beat_register": int(beats > 1),  # `GroupCollector`
         "line_beats": max(2, slices) * SLICE_BYTES // config.data_bytes,
     }
 

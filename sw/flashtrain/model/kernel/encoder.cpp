@@ -55,7 +55,7 @@ Time Encoder::encode() {
     if (page_ > 1) stall((group_ + kSlicesHeld / slices()) * group_beats_, std::max(begins, closed_ + kSettled) + kRetired);
     const uint64_t closing = std::min(behind_ / slices(), groups_ - 1);
     const Time beat = moves((closing + 1) * group_beats_ - 1);
-    closed_ = std::max(beat + kClassified, begins + (closing - group_));
+    closed_ = std::max(beat + p_.beat_register + kClassified, begins + (closing - group_));
     group_ = closing;
     ++begun_;
     if (ended()) last_beat_ = beat;

@@ -19,7 +19,7 @@ constexpr Time kNever = ~Time{0};
     /* Beats of a page: of the data port, of the bus, of the bus for a page of gradients. */                           \
     X(page_beats) X(bus_beats) X(loaded_beats) \
     /* Of the codec: decoder lanes, beats of a group of four slices, cycles of a slice in a lane's writer. */    \
-    X(decoder_lanes) X(group_slices) X(group_beats) X(line_beats) X(slice_beats)                                       \
+    X(decoder_lanes) X(group_slices) X(group_beats) X(beat_register) X(line_beats) X(slice_beats)                      \
     /* `NandTiming`. */                                                                                               \
     X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
     X(tsusp) X(tres) X(tadv) X(trst)                                                                                          \
