@@ -58,17 +58,17 @@ GEOMETRIES = {
         capacity_bytes=811_748_818_944,
     ),
     "g9_slc": dict(
-        channels=64, dies=4, planes=4, blocks=504, pages=768, page_bytes=16384, spare_bytes=2208,
-        channel_bits=6, die_bits=2, plane_bits=2, page_bits=10, block_bits=9,
-        zones=504, zone_bits=9, zone_size_bits=20, zone_size=1_048_576, zone_capacity=786_432,
-        superpage=1024, page_set_bytes=65_536, identified_page_bytes=16_400, raw_page_bytes=18_592,
-        capacity_bytes=6_493_990_551_552,
+        channels=64, dies=8, planes=4, blocks=504, pages=768, page_bytes=16384, spare_bytes=2208,
+        channel_bits=6, die_bits=3, plane_bits=2, page_bits=10, block_bits=9,
+        zones=504, zone_bits=9, zone_size_bits=21, zone_size=2_097_152, zone_capacity=1_572_864,
+        superpage=2048, page_set_bytes=65_536, identified_page_bytes=16_400, raw_page_bytes=18_592,
+        capacity_bytes=12_987_981_103_104,
     ),
 }  # fmt: skip
 
 GEOMETRIES["g9_drive"] = GEOMETRIES["g9_slc"] | dict(
-    channels=16, channel_bits=4, zone_size_bits=18, zone_size=262_144, zone_capacity=196_608, superpage=256,
-    capacity_bytes=1_623_497_637_888,
+    channels=16, channel_bits=4, zone_size_bits=19, zone_size=524_288, zone_capacity=393_216, superpage=512,
+    capacity_bytes=3_246_995_275_776,
 )  # fmt: skip
 
 for _geometry in GEOMETRIES.values():
@@ -111,15 +111,15 @@ CONFIGS = {
         randomizer=False, codec=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
     ),
     "g9_slc": dict(
-        name="g9_slc", write_sets=8, read_pages=8, read_queue=32, commands=256, max_blocks=4096,
+        name="g9_slc", write_sets=16, read_pages=8, read_queue=32, commands=256, max_blocks=4096,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=128,
-        page_shift=14, buffer_block_bits=22, tag_bits=8, count_bits=13, lba_bits=29,
+        page_shift=14, buffer_block_bits=22, tag_bits=8, count_bits=13, lba_bits=30,
         update_interval=2, update_divider=6, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
         randomizer=False, codec=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
     ),
 }  # fmt: skip
 
-CONFIGS["g9_drive"] = CONFIGS["g9_slc"] | dict(name="g9_drive", data_bytes=32, page_beats=512, lba_bits=27)
+CONFIGS["g9_drive"] = CONFIGS["g9_slc"] | dict(name="g9_drive", data_bytes=32, page_beats=512, lba_bits=28)
 
 for _config in CONFIGS.values():
     _config |= dict(
@@ -172,8 +172,8 @@ GIGABYTES_PER_SECOND = {
     "behemoth": (76.8, 41.94304),
     "behemoth_wide": (76.8, 83.88608),
     "optimstore": (9.6, 20.97152),
-    "g9_slc": (230.4, 64 * 4 * 65_536 / 300e-6 / 1e9),
-    "g9_drive": (57.6, 16 * 4 * 65_536 / 300e-6 / 1e9),
+    "g9_slc": (230.4, 64 * 8 * 65_536 / 300e-6 / 1e9),
+    "g9_drive": (57.6, 16 * 8 * 65_536 / 300e-6 / 1e9),
 }
 
 ARRAY_CYCLES = {

@@ -120,9 +120,9 @@ Its counts of channels and dies are assumptions; so are the values of its part (
 
 G9 = FmsConfig(
     name="g9_slc",
-    geometry=Geometry(channels=64, dies=4, **G9_SLC.geometry()),
+    geometry=Geometry(channels=64, dies=8, **G9_SLC.geometry()),
     timing=G9_SLC.timing,
-    write_sets=8,
+    write_sets=16,
     read_pages=8,
     read_queue=32,
     commands=256,
@@ -131,12 +131,12 @@ G9 = FmsConfig(
     update_divider=6,
     chips=Chips(sca=True),
 )
-"""Dies of 2026 at 3,600 MT/s with SCA: 64 channels x 4 dies, 6.5 TB; 640 KiB of buffer a channel.
+"""Dies of 2026 at 3,600 MT/s with SCA: 64 channels x 8 dies, 13 TB; 1,152 KiB of buffer a channel.
 
 Its values are those of its part (`spec.parts`), or assumptions."""
 
 G9_DRIVE = replace(G9, name="g9_drive", geometry=replace(G9.geometry, channels=16))
-"""The same dies on 16 channels, as drives have: 1.6 TB."""
+"""The same dies on 16 channels, as drives have: 3.2 TB."""
 
 PRESETS = {
     config.name: config

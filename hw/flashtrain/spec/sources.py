@@ -12,8 +12,8 @@ from .parts import PARTS, NandPart
 from .timing import SCA_TIMES, Duration
 
 _G9 = {
-    "geometry.dies": "assumption: 4; appends beside three times as many reads then take three quarters of a"
-    " bus",
+    "geometry.dies": "assumption: 8; their arrays then keep up with a bus of appends and three times as"
+    " many reads",
     "write_sets": "assumption: 2 page sets for each die, as in behemoth",
     "read_pages": "assumption: as in behemoth",
     "read_queue": "assumption: as in behemoth",
