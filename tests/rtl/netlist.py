@@ -158,4 +158,10 @@ def _dependences(
             for _patterns, inner, _where in statement.cases:
                 yield from _dependences(inner, (*tests, statement.test))
         else:
-            yield [statement.lhs], [statement.rhs, *tests]
+            yield [statement.lhs], [statement.rhs, *_indices(statement.lhs), *tests]
+
+
+def _indices(target: Value) -> Iterator[Value]:
+    """What chooses the bits of a target that are driven."""
+    driven = target._lhs_signals()
+    yield from (signal for signal in target._rhs_signals() if signal not in driven)

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.die import Die
+from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
 from flashtrain.spec import preset
 from tests.rtl.netlist import outputs
 
@@ -57,7 +58,7 @@ def test_all_outputs_are_read():
     every = preset("small_ecc")
     every = replace(every, chips=replace(every.chips, ready_busy=True))
     for config in (replace(preset("tiny"), command_port=True), every):
-        for top in (Controller(config), Die(config)):
+        for top in (Controller(config), Die(config), PcieFrontEnd(config, 2, 16, 8, 1 << 14)):
             for port, is_read in outputs(top).items():
                 read[port] = read.get(port, False) or is_read
     tiny = preset("tiny")

@@ -72,12 +72,12 @@ class AddressTable(wiring.Component):
             page.data.eq(piece.payload.address[PAGE_BITS:]),
         ]
         with m.FSM(name="keep"):
-            with m.State("wait"):
+            with m.State("WAIT"):
                 m.d.comb += self.places.ready.eq(1)
                 m.d.sync += [slot.eq(self.places.payload), index.eq(0), begun.eq(0)]
                 with m.If(self.places.valid):
-                    m.next = "fill"
-            with m.State("fill"):
+                    m.next = "FILL"
+            with m.State("FILL"):
                 m.d.comb += [
                     piece.ready.eq(1),
                     first.en.eq(piece.valid & ~begun),
@@ -87,11 +87,11 @@ class AddressTable(wiring.Component):
                     m.d.sync += [begun.eq(1), index.eq(index + begun)]
                     m.d.sync += self.pointed.payload.eq(piece.payload.status)
                     with m.If(piece.payload.last):
-                        m.next = "tell"
-            with m.State("tell"):
+                        m.next = "TELL"
+            with m.State("TELL"):
                 m.d.comb += self.pointed.valid.eq(1)
                 with m.If(self.pointed.ready):
-                    m.next = "wait"
+                    m.next = "WAIT"
 
     def _find(self, m: Module, first, page, index_bits: int):
         """In stages: the first piece, the page by its number, and the address."""

@@ -158,25 +158,25 @@ class AdminMailbox(wiring.Component):
         m.d.sync += state.eq(Cat(self._state, self.page_exponent))
         writes = {register: Signal(name=f"writes_{register.name}".lower()) for register in Mailbox}
         with m.FSM(name="serve"):
-            with m.State("idle"):
+            with m.State("IDLE"):
                 m.d.comb += self.accesses.ready.eq(1)
                 m.d.sync += access.eq(self.accesses.payload)
                 with m.If(self.accesses.valid):
-                    m.next = "act"
-            with m.State("act"):
+                    m.next = "ACT"
+            with m.State("ACT"):
                 m.d.comb += acts.eq(access.write)
                 with m.If(access.write):
                     for register, pulse in writes.items():
                         m.d.comb += pulse.eq(at == register // 4)
-                    m.next = "idle"
+                    m.next = "IDLE"
                 with m.Else():
-                    m.next = "read"
-            with m.State("read"):
+                    m.next = "READ"
+            with m.State("READ"):
                 m.d.sync += [self.values.valid.eq(1), self.values.payload.eq(value)]
-                m.next = "answer"
-            with m.State("answer"), m.If(self.values.ready):
+                m.next = "ANSWER"
+            with m.State("ANSWER"), m.If(self.values.ready):
                 m.d.sync += self.values.valid.eq(0)
-                m.next = "idle"
+                m.next = "IDLE"
 
         word = self._reader.data
         m.d.comb += value.eq(Mux(at[0], word[DWORD_BITS:], word[:DWORD_BITS]))
@@ -244,21 +244,21 @@ class AdminMailbox(wiring.Component):
             self.taken.eq(waiting.output.ready & waiting.output.valid),
         ]
         with m.FSM(name="work") as steps:
-            with m.State("rest"):
+            with m.State("REST"):
                 m.d.sync += place.eq(0)
                 # Commands that nobody will take.
                 m.d.comb += waiting.output.ready.eq(~self.enabled)
                 with m.If(self._takes):
-                    m.next = "copy"
+                    m.next = "COPY"
                 with m.If(self._posts):
-                    m.next = "answer"
+                    m.next = "ANSWER"
                 with m.If(self._asks):
-                    m.next = "change"
+                    m.next = "CHANGE"
                 with m.If(self._begins):
                     m.d.sync += self._failed.eq(~any_open)
                     with m.If(any_open):
-                        m.next = "ask"
-            with m.State("copy"):
+                        m.next = "ASK"
+            with m.State("COPY"):
                 m.d.comb += [
                     self._writer.addr.eq(place),
                     self._writer.data.eq(waiting.output.payload.word_select(place[:3], 8 * WORD_BYTES)),
@@ -267,22 +267,22 @@ class AdminMailbox(wiring.Component):
                 m.d.sync += place.eq(place + 1)
                 with m.If(place == _ENTRY_WORDS - 1):
                     m.d.comb += waiting.output.ready.eq(1)
-                    m.next = "rest"
-            with m.State("answer"):
+                    m.next = "REST"
+            with m.State("ANSWER"):
                 m.d.comb += self.answers.valid.eq(1)
                 with m.If(self.answers.ready):
-                    m.next = "rest"
-            with m.State("change"):
+                    m.next = "REST"
+            with m.State("CHANGE"):
                 m.d.comb += self.changes.valid.eq(1)
                 with m.If(self.changes.ready):
-                    m.next = "rest"
-            with m.State("ask"):
+                    m.next = "REST"
+            with m.State("ASK"):
                 m.d.comb += [read.valid.eq(~self._direction), burst.valid.eq(self._direction)]
                 with m.If(self._direction & burst.ready):
-                    m.next = "fetch"
+                    m.next = "FETCH"
                 with m.If(~self._direction & read.ready):
-                    m.next = "store"
-            with m.State("store"):
+                    m.next = "STORE"
+            with m.State("STORE"):
                 m.d.comb += [
                     found.ready.eq(1),
                     self._writer.addr.eq(Cat(place, of_buffer)),
@@ -292,21 +292,21 @@ class AdminMailbox(wiring.Component):
                 with m.If(found.valid):
                     m.d.sync += [place.eq(place + 1), self._failed.eq(self._failed | found.payload.error)]
                     with m.If(found.payload.last):
-                        m.next = "rest"
-            with m.State("fetch"):
+                        m.next = "REST"
+            with m.State("FETCH"):
                 m.d.comb += self._reader.addr.eq(Cat(place, of_buffer))
-                m.next = "send"
-            with m.State("send"):
+                m.next = "SEND"
+            with m.State("SEND"):
                 m.d.comb += [beat.valid.eq(1), self._reader.en.eq(0)]
                 with m.If(beat.ready):
                     m.d.sync += place.eq(place + 1)
-                    m.next = "fetch"
+                    m.next = "FETCH"
                     with m.If(beat.payload.last):
-                        m.next = "wait"
-            with m.State("wait"), m.If(wrote.valid):
+                        m.next = "WAIT"
+            with m.State("WAIT"), m.If(wrote.valid):
                 m.d.sync += self._failed.eq(wrote.payload.error)
-                m.next = "rest"
-        m.d.comb += self._busy.eq(~steps.ongoing("rest"))
+                m.next = "REST"
+        m.d.comb += self._busy.eq(~steps.ongoing("REST"))
 
 
 def _bit(flag: int) -> int:

@@ -122,23 +122,23 @@ class CommandTranslator(wiring.Component):
         ]
         status = self._check(m, item.payload)
         with m.FSM(name="take"):
-            with m.State("wait"), m.If(item.valid & (never_used | freed.valid)):
-                m.next = "check"
-            with m.State("check"):
-                m.next = "store"
+            with m.State("WAIT"), m.If(item.valid & (never_used | freed.valid)):
+                m.next = "CHECK"
+            with m.State("CHECK"):
+                m.next = "STORE"
                 with m.If(has_data):
-                    m.next = "place"
-            with m.State("place"):
+                    m.next = "PLACE"
+            with m.State("PLACE"):
                 m.d.comb += self.places.valid.eq(1)
                 with m.If(self.places.ready):
-                    m.next = "store"
-            with m.State("store"):
+                    m.next = "STORE"
+            with m.State("STORE"):
                 m.d.comb += self._stores.eq(~writes_back)
                 with m.If(~writes_back):
                     # There is room for all slots.
                     m.d.comb += [begun.valid.eq(1), item.ready.eq(1), freed.ready.eq(~never_used)]
                     m.d.sync += fresh.eq(fresh + never_used)
-                    m.next = "wait"
+                    m.next = "WAIT"
         raw, command = item.payload.bytes, new.command
         m.d.comb += [
             new.queue.eq(item.payload.queue),
@@ -241,7 +241,7 @@ class CommandTranslator(wiring.Component):
             follows.eq(ends & ~failed & row.flushes.any()),
         ]
         with m.FSM(name="act"):
-            with m.State("choose"):
+            with m.State("CHOOSE"):
                 m.d.sync += ends.eq(self.completions.valid)
                 m.d.sync += self._at.eq(reader.addr)
                 with m.If(self.completions.valid):
@@ -250,38 +250,38 @@ class CommandTranslator(wiring.Component):
                         status.eq(Mux(answer.unreachable, Status.DATA_TRANSFER_ERROR, answer.status)),
                         result.eq(answer.result),
                     ]
-                    m.next = "read"
+                    m.next = "READ"
                 with m.Elif(of_command):
                     m.d.comb += [begun.ready.eq(1), self.pointed.ready.eq(begun.payload.has_data)]
                     m.d.sync += status.eq(Mux(begun.payload.has_data, self.pointed.payload, Status.SUCCESS))
-                    m.next = "read"
-            with m.State("read"):
+                    m.next = "READ"
+            with m.State("READ"):
                 m.d.sync += row.eq(reader.data)
-                m.next = "decide"
-            with m.State("decide"):
+                m.next = "DECIDE"
+            with m.State("DECIDE"):
                 # A flush behind an append has kept its LBA in the row.
                 flushed = row.appends & (row.command.opcode == Opcode.FLUSH)
                 with m.If(flushed):
                     m.d.sync += result.eq(row.command.slba)
-                m.next = "answer"
+                m.next = "ANSWER"
                 with m.If(~ends):
                     with m.If(row.status != Status.SUCCESS):
                         m.d.sync += status.eq(row.status)
                     with m.Elif(~failed & (row.command.nsid != 0)):
-                        m.next = "issue"
+                        m.next = "ISSUE"
                 with m.Elif(follows):
                     m.d.comb += writes_back.eq(1)
                     m.d.sync += row.eq(changed)
-                    m.next = "issue"
-            with m.State("issue"):
+                    m.next = "ISSUE"
+            with m.State("ISSUE"):
                 m.d.comb += self.entries.valid.eq(1)
                 with m.If(self.entries.ready):
-                    m.next = "choose"
-            with m.State("answer"):
+                    m.next = "CHOOSE"
+            with m.State("ANSWER"):
                 m.d.comb += self.done.valid.eq(1)
                 with m.If(self.done.ready):
                     m.d.comb += freed.valid.eq(1)
-                    m.next = "choose"
+                    m.next = "CHOOSE"
         # Entries have 0 where a field has no meaning.
         with m.If(row.command.length == 0):
             m.d.comb += self.entries.payload.count.eq(0)

@@ -102,16 +102,16 @@ class DeviceQueue(wiring.Component):
             item.ready.eq(beat.valid & beat.ready & beat.payload.last),
         ]
         with m.FSM(name="serve"):
-            with m.State("wait"):
+            with m.State("WAIT"):
                 m.d.comb += self.read.ar.ready.eq(item.valid)
                 with m.If(item.valid & self.read.ar.valid):
-                    m.next = "beats"
-            with m.State("beats"):
+                    m.next = "BEATS"
+            with m.State("BEATS"):
                 m.d.comb += beat.valid.eq(1)
                 with m.If(beat.ready):
                     m.d.sync += number.eq(number + 1)
                     with m.If(beat.payload.last):
-                        m.next = "wait"
+                        m.next = "WAIT"
 
     def _take(self, m: Module, taken):
         """Completions become answers, reports pass."""
@@ -128,48 +128,48 @@ class DeviceQueue(wiring.Component):
             return word[field.low - _WORD_BITS : field.low - _WORD_BITS + field.width]
 
         with m.FSM(name="take"):
-            with m.State("wait"):
+            with m.State("WAIT"):
                 m.d.comb += reports.aw.valid.eq(write.aw.valid & ~is_completion)
                 m.d.comb += write.aw.ready.eq(is_completion | reports.aw.ready)
                 with m.If(write.aw.valid):
                     with m.If(is_completion):
-                        m.next = "first"
+                        m.next = "FIRST"
                     with m.Elif(reports.aw.ready):
-                        m.next = "pass"
-            with m.State("first"):
+                        m.next = "PASS"
+            with m.State("FIRST"):
                 m.d.comb += write.w.ready.eq(1)
                 m.d.sync += answer.result.eq(word)
                 with m.If(write.w.valid):
-                    m.next = "second"
-            with m.State("second"):
+                    m.next = "SECOND"
+            with m.State("SECOND"):
                 m.d.comb += write.w.ready.eq(1)
                 m.d.sync += [
                     answer.slot.eq(second(Completion.cid)),
                     answer.status.eq(second(Completion.status)),
                 ]
                 with m.If(write.w.valid):
-                    m.next = "give"
-            with m.State("give"):
+                    m.next = "GIVE"
+            with m.State("GIVE"):
                 m.d.comb += self.completions.valid.eq(1)
                 with m.If(self.completions.ready):
-                    m.next = "answer"
-            with m.State("answer"):
+                    m.next = "ANSWER"
+            with m.State("ANSWER"):
                 m.d.comb += write.b.valid.eq(1)
                 with m.If(write.b.ready):
                     m.d.comb += taken.eq(1)
-                    m.next = "wait"
-            with m.State("pass"):
+                    m.next = "WAIT"
+            with m.State("PASS"):
                 m.d.comb += [reports.w.valid.eq(write.w.valid), write.w.ready.eq(reports.w.ready)]
                 with m.If(write.w.valid & write.w.ready & write.w.payload.last):
-                    m.next = "settle"
-            with m.State("settle"):
+                    m.next = "SETTLE"
+            with m.State("SETTLE"):
                 m.d.comb += [
                     write.b.valid.eq(reports.b.valid),
                     write.b.payload.eq(reports.b.payload),
                     reports.b.ready.eq(write.b.ready),
                 ]
                 with m.If(write.b.valid & write.b.ready):
-                    m.next = "wait"
+                    m.next = "WAIT"
 
     def _ring(self, m: Module, comes, taken):
         """Doorbells of both queues in turn, where a place is not that of the last doorbell."""

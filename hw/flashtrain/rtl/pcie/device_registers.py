@@ -49,7 +49,7 @@ class DeviceRegisters(wiring.Component):
         is_bell, takes = Signal(), Signal()
         m.d.comb += firmware.bresp.eq(registers.bresp)
         with m.FSM():
-            with m.State("wait"):
+            with m.State("WAIT"):
                 m.d.comb += [
                     bell.ready.eq(1),
                     takes.eq(~bell.valid & firmware.awvalid & firmware.wvalid),
@@ -78,8 +78,8 @@ class DeviceRegisters(wiring.Component):
                     ]
                 with m.If(bell.valid | takes):
                     m.d.sync += [registers.awvalid.eq(1), registers.wvalid.eq(1)]
-                    m.next = "answer"
-            with m.State("answer"):
+                    m.next = "ANSWER"
+            with m.State("ANSWER"):
                 with m.If(registers.awready):
                     m.d.sync += registers.awvalid.eq(0)
                 with m.If(registers.wready):
@@ -89,7 +89,7 @@ class DeviceRegisters(wiring.Component):
                     registers.bready.eq(is_bell | firmware.bready),
                 ]
                 with m.If(registers.bvalid & registers.bready):
-                    m.next = "wait"
+                    m.next = "WAIT"
                     # A write without all strobes is refused.
                     with m.If((registers.awaddr == Register.CONTROL) & ~registers.bresp[1]):
                         m.d.sync += self.enabled.eq((registers.wdata & Control.ENABLE) != 0)

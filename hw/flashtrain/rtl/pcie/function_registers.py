@@ -104,30 +104,30 @@ class FunctionRegisters(wiring.Component):
             pending.eq(Mux(place < words, parts[place[: bits_for(words)]], 0)),
         ]
         with m.FSM():
-            with m.State("idle"):
+            with m.State("IDLE"):
                 m.d.comb += self.accesses.ready.eq(1)
                 m.d.sync += access.eq(self.accesses.payload)
                 with m.If(self.accesses.valid):
-                    m.next = "act"
-            with m.State("act"):
+                    m.next = "ACT"
+            with m.State("ACT"):
                 with m.If(~access.write):
                     m.d.comb += vectors.read.eq(1)
-                    m.next = "read"
+                    m.next = "READ"
                 with m.Elif((region == _OF_DOORBELLS) & self.enabled):
                     m.d.comb += self.doorbells.valid.eq(1)
                     with m.If(self.doorbells.ready):
-                        m.next = "idle"
+                        m.next = "IDLE"
                 with m.Else():
                     m.d.comb += write.eq(1)
-                    m.next = "idle"
-            with m.State("read"):
+                    m.next = "IDLE"
+            with m.State("READ"):
                 m.d.sync += [self.answers.valid.eq(1), self.answers.payload.eq(value)]
                 with m.Switch(region):
                     with m.Case(_OF_VECTORS):
                         m.d.sync += self.answers.payload.eq(Mux(in_table, vectors.value, 0))
                     with m.Case(_OF_PENDING):
                         m.d.sync += self.answers.payload.eq(pending)
-                m.next = "answer"
-            with m.State("answer"), m.If(self.answers.ready):
+                m.next = "ANSWER"
+            with m.State("ANSWER"), m.If(self.answers.ready):
                 m.d.sync += self.answers.valid.eq(0)
-                m.next = "idle"
+                m.next = "IDLE"

@@ -100,31 +100,31 @@ class IoBuffer(wiring.Component):
         ]
         has_prps = bits_of(entry, Submission.psdt) == 0
         with m.FSM():
-            with m.State("wait"):
+            with m.State("WAIT"):
                 m.d.sync += [
                     of_blocks.eq(has_prps & Cat(opcode == one for one in _OF_BLOCKS).any()),
                     of_dwords.eq(has_prps & (opcode == Opcode.ZONE_MANAGEMENT_RECEIVE)),
                     fit.eq(Cat(blocks < self.most_bytes >> self.block_shift, dwords < self.most_bytes // 4)),
                 ]
                 with m.If(item.valid & self.enable):
-                    m.next = "length"
+                    m.next = "LENGTH"
                 with m.Elif(item.valid & may_drop):
                     m.d.comb += [item.ready.eq(1), dropped.eq(1)]
-            with m.State("length"):
+            with m.State("LENGTH"):
                 of_data = of_blocks & fit[0] | of_dwords & fit[1]
                 size = Mux(of_blocks, blocks + 1 << self.block_shift, (dwords + 1)[: len(length)] << 2)
                 m.d.sync += length.eq(Mux(of_data, size, 0))
-                m.next = "offer"
+                m.next = "OFFER"
                 with m.If(of_data):
-                    m.next = "point"
-            with m.State("point"):
+                    m.next = "POINT"
+            with m.State("POINT"):
                 m.d.comb += self.pointers.valid.eq(1)
                 with m.If(self.pointers.ready):
-                    m.next = "offer"
-            with m.State("offer"):
+                    m.next = "OFFER"
+            with m.State("OFFER"):
                 m.d.comb += [self.commands.valid.eq(1), item.ready.eq(self.commands.ready)]
                 with m.If(self.commands.ready):
-                    m.next = "wait"
+                    m.next = "WAIT"
 
     def _count(self, m: Module, front, dropped, may_drop):
         """Open commands, of each queue and of all. Entries, answers and drops wait for their turn."""

@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """A drive on PCI Express up to the pins of its controller: function, translator, and mover of data."""
 
 from amaranth import Module

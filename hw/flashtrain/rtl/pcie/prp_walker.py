@@ -104,45 +104,45 @@ class PrpWalker(wiring.Component):
         with m.If(self.read.ar.ready):
             m.d.sync += self.read.ar.valid.eq(0)
         with m.FSM(name="walk") as steps:
-            with m.State("wait"):
+            with m.State("WAIT"):
                 m.d.comb += self.pointers.ready.eq(1)
                 m.d.sync += [pointer.eq(self.pointers.payload), begin.eq(taken)]
                 m.d.sync += [misplaced.eq(0), status.eq(Status.SUCCESS)]
                 with m.If(self.pointers.valid):
-                    m.next = "room"
-            with m.State("room"):
+                    m.next = "ROOM"
+            with m.State("ROOM"):
                 m.d.sync += room.eq(self._page - (pointer.first & low))
-                m.next = "left"
-            with m.State("left"):
+                m.next = "LEFT"
+            with m.State("LEFT"):
                 m.d.sync += [left.eq(pointer.length - room), single.eq(pointer.length <= room)]
-                m.next = "count"
-            with m.State("count"):
+                m.next = "COUNT"
+            with m.State("COUNT"):
                 counts = Array((left + low) >> PAGE_BITS + exponent for exponent in _EXPONENTS)
                 m.d.sync += [missing.eq(counts[self.page_exponent]), place.eq(pointer.second)]
-                m.next = "check"
-            with m.State("check"):
+                m.next = "CHECK"
+            with m.State("CHECK"):
                 listed = (missing != 1) & ~single
                 wrong = pointer.first[:2].any() | listed & (place & PRP_BYTES - 1).any()
                 wrong |= ~listed & ~single & (place & low).any()
                 with m.If(wrong):
                     m.d.sync += status.eq(INVALID_PRP_OFFSET)
-                    m.next = "end"
+                    m.next = "END"
                 with m.Elif(single):
-                    m.next = "end"
+                    m.next = "END"
                 with m.Elif(there >= missing):
-                    m.next = "list"
+                    m.next = "LIST"
                     with m.If(~listed):
                         m.d.comb += [writer.data.eq(place[PAGE_BITS:]), writer.en.eq(1)]
                         m.d.sync += taken.eq(taken + 1)
-                        m.next = "end"
+                        m.next = "END"
             self._read_list(m, writer, taken, place, missing, status, misplaced)
-            with m.State("end"):
+            with m.State("END"):
                 m.d.comb += walked.valid.eq(1)
                 with m.If(status != Status.SUCCESS):
                     m.d.sync += taken.eq(begin)
                 with m.If(walked.ready):
-                    m.next = "wait"
-        m.d.comb += walking.eq(~steps.ongoing("wait"))
+                    m.next = "WAIT"
+        m.d.comb += walking.eq(~steps.ongoing("WAIT"))
 
     def _read_list(self, m: Module, writer, taken, place, missing, status, misplaced):
         """Entries of a page of the list. If it has too few, the last one is the place of the next page."""
@@ -158,16 +158,16 @@ class PrpWalker(wiring.Component):
             beats.eq(Mux(asked < upto, asked, upto)),
             is_chain.eq(chained & (due == 1)),
         ]
-        with m.State("list"):
+        with m.State("LIST"):
             m.d.sync += [room.eq((self._page - (place & low)) >> _ENTRY_SHIFT), unreadable.eq(0)]
-            m.next = "share"
-        with m.State("share"):
+            m.next = "SHARE"
+        with m.State("SHARE"):
             chains = missing > room
             share = Mux(chains, room, missing)
             m.d.sync += [chained.eq(chains), asked.eq(share), due.eq(share)]
             m.d.sync += missing.eq(missing - share + chains)
-            m.next = "read"
-        with m.State("read"):
+            m.next = "READ"
+        with m.State("READ"):
             with m.If((asked != 0) & (~burst.valid | burst.ready)):
                 m.d.sync += [
                     burst.valid.eq(1),
@@ -184,15 +184,15 @@ class PrpWalker(wiring.Component):
                     m.d.comb += [writer.data.eq(entry[PAGE_BITS:]), writer.en.eq(1)]
                     m.d.sync += [taken.eq(taken + 1), misplaced.eq(misplaced | (entry & low).any())]
             with m.If(due == 0):
-                m.next = "judge"
-        with m.State("judge"):
-            m.next = "end"
+                m.next = "JUDGE"
+        with m.State("JUDGE"):
+            m.next = "END"
             with m.If(unreadable):
                 m.d.sync += status.eq(Status.DATA_TRANSFER_ERROR)
             with m.Elif(chained & (place & low).any() | ~chained & misplaced):
                 m.d.sync += status.eq(INVALID_PRP_OFFSET)
             with m.Elif(chained):
-                m.next = "list"
+                m.next = "LIST"
 
     def _give(self, m: Module, reader, given, walked, giving):
         """The pieces of a command: the first one by its address, the others by the pages that are kept."""
@@ -205,11 +205,11 @@ class PrpWalker(wiring.Component):
         ]
         faulty = walked.payload.status != Status.SUCCESS
         with m.FSM(name="give"):
-            with m.State("wait"):
+            with m.State("WAIT"):
                 m.d.sync += left.eq(walked.payload.length)
                 with m.If(walked.valid):
-                    m.next = "cut"
-            with m.State("cut"):
+                    m.next = "CUT"
+            with m.State("CUT"):
                 last = faulty | (left <= size)
                 m.d.sync += [
                     piece.valid.eq(1),
@@ -224,13 +224,13 @@ class PrpWalker(wiring.Component):
                 with m.Else():
                     m.d.sync += piece.payload.address.eq(reader.data << PAGE_BITS)
                     m.d.sync += given.eq(given + 1)
-                m.next = "offer"
-            with m.State("offer"), m.If(piece.ready):
+                m.next = "OFFER"
+            with m.State("OFFER"), m.If(piece.ready):
                 m.d.sync += piece.valid.eq(0)
-                m.next = "turn"
-            with m.State("turn"):
-                m.next = "cut"
+                m.next = "TURN"
+            with m.State("TURN"):
+                m.next = "CUT"
                 with m.If(piece.payload.last):
                     m.d.comb += walked.ready.eq(1)
                     m.d.sync += giving.eq(0)
-                    m.next = "wait"
+                    m.next = "WAIT"

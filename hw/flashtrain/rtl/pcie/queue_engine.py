@@ -127,20 +127,20 @@ class QueueEngine(wiring.Component):
         self._choose(m, choosing)
         self._compare(m)
         with m.FSM() as steps:
-            with m.State("choose"), m.If(choosing):
-                m.next = "read"
-            with m.State("read"):
-                m.next = "compare"
-            with m.State("compare"):
-                m.next = "commit"
-            with m.State("commit"):
+            with m.State("CHOOSE"), m.If(choosing):
+                m.next = "READ"
+            with m.State("READ"):
+                m.next = "COMPARE"
+            with m.State("COMPARE"):
+                m.next = "COMMIT"
+            with m.State("COMMIT"):
                 self._commit(m)
-                m.next = "choose"
+                m.next = "CHOOSE"
         idle = Signal()
         m.d.comb += [
-            idle.eq(steps.ongoing("choose")),
-            reading.eq(steps.ongoing("read")),
-            changing.eq(steps.ongoing("commit") & (self._job == Job.CHANGE)),
+            idle.eq(steps.ongoing("CHOOSE")),
+            reading.eq(steps.ongoing("READ")),
+            changing.eq(steps.ongoing("COMMIT") & (self._job == Job.CHANGE)),
         ]
         with m.If(~idle):
             m.d.comb += choosing.eq(0)

@@ -44,20 +44,20 @@ class TurnSearch(wiring.Component):
         m.d.comb += [chosen.eq(lowest(here)), at.eq(Cat(number == one for one in range(groups)))]
 
         with m.FSM():
-            with m.State("look"):
+            with m.State("LOOK"):
                 m.d.sync += here.eq(words[number] & above)
-                m.next = "choose"
-            with m.State("choose"):
+                m.next = "CHOOSE"
+            with m.State("CHOOSE"):
                 m.d.sync += self.index.eq(Cat(encode(chosen, bits_for(GROUP)), number))
                 with m.If(here.any()):
                     m.d.sync += [self.valid.eq(1), above.eq(behind(chosen))]
-                    m.next = "offer"
+                    m.next = "OFFER"
                 with m.Else():
                     following = in_turn(waiting, behind(at))
                     m.d.sync += number.eq(Mux(waiting.any(), encode(following, len(number)), number))
                     m.d.sync += above.eq(~0)
-                    m.next = "look"
-            with m.State("offer"), m.If(self.take):
+                    m.next = "LOOK"
+            with m.State("OFFER"), m.If(self.take):
                 m.d.sync += self.valid.eq(0)
-                m.next = "look"
+                m.next = "LOOK"
         return m

@@ -37,7 +37,7 @@ class Vectors(wiring.Component):
     data : In(32)
     read : In(1)           pulse; `value` is there in the next cycle
     value : Out(32)
-    masked, pending : Out(count)
+    pending : Out(count)
     """
 
     def __init__(self, count: int):
@@ -52,7 +52,6 @@ class Vectors(wiring.Component):
             "data": In(DWORD_BITS),
             "read": In(1),
             "value": Out(DWORD_BITS),
-            "masked": Out(count, init=(1 << count) - 1),  # pyright: ignore[reportCallIssue]
             "pending": Out(count),
         })  # fmt: skip
 
@@ -70,17 +69,18 @@ class Vectors(wiring.Component):
             Cat(writer.data).eq(self.data.replicate(_MESSAGE_DWORDS)),
             writer.en.eq(Cat(self.write & (dword == one) for one in range(_MESSAGE_DWORDS))),
         ]
+        masked = Signal(self.count, init=(1 << self.count) - 1)
         for vector in range(self.count):
             with m.If(self.write & of_control & (number == vector)):
-                m.d.sync += self.masked[vector].eq(self.data[0])
+                m.d.sync += masked[vector].eq(self.data[0])
 
         read_dword, read_mask = Signal(2), Signal()
-        m.d.sync += [read_dword.eq(dword), read_mask.eq(self.masked.bit_select(number, 1))]
+        m.d.sync += [read_dword.eq(dword), read_mask.eq(masked.bit_select(number, 1))]
         dwords = Array([*(reader.data[one] for one in range(_MESSAGE_DWORDS)), read_mask])
         m.d.comb += self.value.eq(dwords[read_dword])
 
         due, still = Signal(self.count), Signal()
-        m.d.comb += due.eq(self.pending & ~self.masked & (self.enable & ~self.mask_all).replicate(self.count))
+        m.d.comb += due.eq(self.pending & ~masked & (self.enable & ~self.mask_all).replicate(self.count))
         m.d.comb += turn.requests.eq(due)
         sent = self._send(m, turn, reader, number, still)
         m.d.sync += still.eq(due.bit_select(turn.index, 1))
@@ -97,17 +97,17 @@ class Vectors(wiring.Component):
         with m.If(messages.ready):
             m.d.sync += messages.valid.eq(0)
         with m.FSM():
-            with m.State("wait"):
+            with m.State("WAIT"):
                 # The host's reads come first.
                 with m.If(turn.valid & ~self.read & ~messages.valid):
                     m.d.comb += reader.addr.eq(turn.index)
-                    m.next = "send"
-            with m.State("send"):
+                    m.next = "SEND"
+            with m.State("SEND"):
                 m.d.comb += [turn.take.eq(1), sent.eq(still)]
                 m.d.sync += [
                     messages.valid.eq(still),
                     messages.payload.address.eq(Cat(reader.data[0], reader.data[1])),
                     messages.payload.data.eq(reader.data[2]),
                 ]
-                m.next = "wait"
+                m.next = "WAIT"
         return sent

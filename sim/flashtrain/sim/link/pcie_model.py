@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """The front end of PCI Express as a model before the simulated controller, for `device/pcie_host.h`."""
 
 from collections.abc import Iterator
