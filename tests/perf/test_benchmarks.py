@@ -306,6 +306,7 @@ def test_wear_spread():
 ALONE = (
     "wave_speed", "update_adam_w16_s8",
     "pcie_append", "pcie_read", "pcie_command_time_write", "pcie_command_time_read",
+    "pcie_latency_write", "pcie_latency_read",
 )  # fmt: skip
 """Rows for which alone a device would be built."""
 
@@ -391,6 +392,7 @@ def test_the_rows_of_the_table():
         "trace_speed", "image_speed", "serve_throughput", "serve_iops",
         "offload_speed", "offload_speed_codec", "checkpoint_load_speed", "dataset_speed",
         "dataset_speed_shuffled", "die_step_speed", "pcie_append", "pcie_read",
+        "pcie_latency_write", "pcie_latency_read",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "optimstore"] == [
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",

@@ -69,6 +69,7 @@ SMALL_SCALE = tuple(
         "trace_speed", "image_speed", "serve_throughput", "serve_iops",
         "offload_speed", "offload_speed_codec", "checkpoint_load_speed", "dataset_speed",
         "dataset_speed_shuffled", "die_step_speed", "pcie_append", "pcie_read",
+        "pcie_latency_write", "pcie_latency_read",
     )
 )  # fmt: skip
 OPTIMSTORE = tuple(

@@ -15,7 +15,7 @@ from flashtrain.perf.read import QUICK_SUPERPAGES as QUICK_READ_SUPERPAGES
 from flashtrain.perf.read import SUPERPAGES as READ_SUPERPAGES
 from flashtrain.sim.link.pcie_link import PcieLink
 from flashtrain.sim.link.pcie_model import PcieSizes
-from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.link.rtl_link import MemoryTiming, RtlLink
 from flashtrain.sim.trace.array import ArrayTrace
 from flashtrain.spec import FmsConfig, NodeTable, Opcode
 from flashtrain.spec.pcie import TlpSizes
@@ -29,6 +29,8 @@ NODE = NodeTable(
     "drive", (Stream(1, "drive", Persistency.VOLATILE, Retention.MINUTES, host=_ALL, core=Access.NONE),)
 )
 NSID = 1
+_MEMORY = MemoryTiming().latency
+"""Cycles from a read of the host's memory to its answer."""
 
 
 def _places(config: FmsConfig, pages: int) -> Iterator[tuple[int, int, int]]:
@@ -156,6 +158,68 @@ def pcie_command_time_read(drive: PcieDrive, quick: bool) -> Measurement:
     return _command_time(drive, answers, drive.cycles - first_cycle)
 
 
+def pcie_latency_write(drive: PcieDrive, quick: bool) -> Measurement:
+    """Cycles from the doorbell of an append of one block to its completion, on an idle drive.
+
+    At least: the host's memory answers twice, for entry and block, and the block passes the port.
+    """
+    config, g = drive.config, drive.config.geometry
+    count, first_cycle = _latencies(quick), drive.cycles
+    _random_data(drive, count)
+    commands = [(Opcode.ZONE_APPEND, 0, DATA + block * g.page_bytes) for block in range(count)]
+    # Whatever the last one left to do is done by then.
+    found = _one_by_one(drive, commands, 3 * config.timing.cycles("tprog"))
+    return _latency(drive, found, {"entry": _MEMORY, "data": _MEMORY}, drive.cycles - first_cycle)
+
+
+def pcie_latency_read(drive: PcieDrive, quick: bool) -> Measurement:
+    """Cycles from the doorbell of a read of one block to its completion, on an idle drive.
+
+    At least: the host's memory answers for the entry, a die senses the page, and that passes its bus and the
+    port.
+    """
+    config, g, t = drive.config, drive.config.geometry, drive.config.timing
+    count, first_cycle = _latencies(quick), drive.cycles
+    data, most_cycles = _random_data(drive, count), _most_cycles(config, count)
+    drive.wait(_append(drive, count), most_cycles)
+    drive.do([(Opcode.FLUSH, NSID, 0, 0, 0)], most_cycles)
+    out = DATA + len(data)
+    commands = [(Opcode.READ, block, out + block * g.page_bytes) for block in range(count)]
+    found = _one_by_one(drive, commands, t.cycles("tr"))
+    if drive.link.memory[out : out + len(data)].tobytes() != data.tobytes():
+        raise BenchmarkError("what was read is not what was appended")
+    bus = round(g.page_bytes / t.bytes_per_second * t.clock_hz)
+    least = {"entry": _MEMORY, "tR": t.cycles("tr"), "bus": bus}
+    return _latency(drive, found, least, drive.cycles - first_cycle)
+
+
+def _latencies(quick: bool) -> int:
+    return 3 if quick else 9
+
+
+def _one_by_one(drive: PcieDrive, commands: Sequence[tuple[Opcode, int, int]], rest: int) -> list[int]:
+    """Cycles of commands of one block, each after a rest of the drive."""
+    found = []
+    for opcode, block, address in commands:
+        drive.link.run(rest)
+        drive.submit(opcode, NSID, block, 1, address)
+        start = drive.cycles
+        drive.ring()
+        [answer] = _answers(drive, 1, _most_cycles(drive.config, 1))
+        found.append(answer.cycle - start)
+    return found
+
+
+def _latency(drive: PcieDrive, found: Sequence[int], least: dict[str, int], cycles: int) -> Measurement:
+    """The median, beside the cycles that are not the front end's: `least`, and the rows of the block."""
+    config = drive.config
+    least = {**least, "rows": config.geometry.page_bytes // TlpSizes.of(config).port_bytes}
+    middle = sorted(found)[len(found) // 2]
+    parts = ", ".join(f"{name} {count:,}" for name, count in least.items())
+    note = f"{middle / config.timing.clock_mhz:.3f} us; at least {sum(least.values()):,}: {parts}"
+    return Measurement(middle, "cycles", cycles, note)
+
+
 def _answers(drive: PcieDrive, count: int, most_cycles: int) -> list[Answer]:
     """`count` completions, seen in the cycles in which they come; their queue has room for all."""
     end, found = drive.cycles + most_cycles, []
@@ -190,6 +254,8 @@ _MEASURES: dict[str, Callable[[PcieDrive, bool], Measurement]] = {
     "pcie_read": pcie_read,
     "pcie_command_time_write": pcie_command_time_write,
     "pcie_command_time_read": pcie_command_time_read,
+    "pcie_latency_write": pcie_latency_write,
+    "pcie_latency_read": pcie_latency_read,
 }
 
 

@@ -46,4 +46,6 @@ ROWS = (
     PcieSpeed("pcie_read", "read_sequential"),
     PcieSpeed("pcie_command_time_write"),
     PcieSpeed("pcie_command_time_read"),
+    PcieSpeed("pcie_latency_write"),
+    PcieSpeed("pcie_latency_read"),
 )

@@ -25,7 +25,7 @@ REPORT_BYTES = 64
 MESSAGES = 0xFEE0_0000
 ADDRESS, PIECE, MESSAGE = burst_layout(CONFIG.address_bits), Piece(), Message()
 READ_BEAT, WRITE_BEATS = read_beat_layout(8 * WIDE), {w: write_beat_layout(8 * w) for w in (WIDE, 8)}
-READ_LATENCY, WRITE_LATENCY, BEAT_LATENCY = 10, 13, 8
+READ_LATENCY, WRITE_LATENCY, BEAT_LATENCY = 10, 15, 8
 """From a burst to its first request, and from a request to its first beat of a row, ports included.
 
 The cycles of the memory come on top, and one for each further row of a beat.

@@ -27,7 +27,7 @@ COMMANDS = bench_parameters()["commands"]
 ADMIN_LATENCY, LATENCIES = 10, range(12, 16)
 ROWS = max(1, 64 // WIDTH)
 """Of an entry. A wide row has several words of it, and of a completion."""
-COMMAND_LATENCIES, ANSWER_LATENCY = (6 + 8 // ROWS, 7 + 8 // ROWS), 6 if WIDTH == 8 else 7
+COMMAND_LATENCIES, ANSWER_LATENCY = (6 + 8 // ROWS, 7 + 8 // ROWS), 8 if WIDTH == 8 else 9
 
 
 async def open_queues(bench: Bench, count: int) -> list[int]:

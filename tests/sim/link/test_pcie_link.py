@@ -39,7 +39,7 @@ def test_data_come_back_in_their_pages(drive):
 
 
 def test_rates_are_those_without_it(tmp_path, capsys):
-    names = "pcie_append", "pcie_command_time_write"
+    names = "pcie_append", "pcie_command_time_write", "pcie_latency_write", "pcie_latency_read"
     output = str(tmp_path / "results.json")
     assert main(["bench", *names, "--preset", "tiny", "--quick", "--strict", "--output", output]) == 0
     assert "without PCI Express" in capsys.readouterr().out

@@ -16,6 +16,7 @@ from .lanes import DWORD_SHIFT
 from .layouts import (
     ADDRESS_BITS,
     HALF_BYTES,
+    LENGTH_BITS,
     REQUEST_BITS,
     HostWrite,
     Message,
@@ -24,7 +25,7 @@ from .layouts import (
     TlpRequest,
 )
 
-_ROWS = 4
+_ROWS = 8
 """Of writes whose requests have left, or wait to."""
 
 
@@ -44,8 +45,8 @@ class TlpPort(wiring.Component):
     They are posted: a write of words is answered when its last word has been taken, and has no error. So a
     message that comes after the answer is behind the data. Reads, writes and messages take turns.
 
-    Latency: 1 cycle from a burst, or from the first row of a write, to its request; 2 from a completion to
-    the beat. Throughput: a row per cycle in each direction, and a request per cycle.
+    Latency: 1 cycle from a burst to its request, 3 from the first row of a write; 2 from a completion to the
+    beat. Throughput: a row per cycle in each direction, and a request per cycle.
 
     Members
     -------
@@ -100,6 +101,8 @@ class TlpPort(wiring.Component):
         m.submodules.merge = merge = WriteMerge(width, 3)
         m.submodules.turn = turn = RoundRobin(3)
         m.submodules.posted = posted = Queue(TlpData(self.sizes), _ROWS)
+        place = data.StructLayout({"address": ADDRESS_BITS, "length": LENGTH_BITS})
+        m.submodules.places = places = Queue(place, _ROWS)
         connect(m, flipped(self.write), words.words)
         connect(m, words.rows, widener.words)
         connect(m, widener.rows, merge.inputs[0])
@@ -113,7 +116,8 @@ class TlpPort(wiring.Component):
             text.payload.last.eq(1),
             message.ready.eq(text.ready),
         ]
-        read, rows, write, request = self.read.ar, self.data_read.ar, merge.output, self.requests
+        read, rows, request = self.read.ar, self.data_read.ar, self.requests
+        self._post(m, merge, posted.input, places.input)
         second, free = Signal(), Signal()
         address, count, last_part = part_of_burst(
             read.payload.address, read.payload.length[: bits_for(REQUEST_BYTES // WORD_BYTES)] + 1, second
@@ -121,42 +125,38 @@ class TlpPort(wiring.Component):
         m.d.comb += [
             free.eq(~request.valid | request.ready),
             turn.requests.eq(
-                Cat(read.valid & room, rows.valid & room, write.valid & merge.begins & posted.input.ready)
-                & free.replicate(3)
+                Cat(read.valid & room, rows.valid & room, places.output.valid) & free.replicate(3)
             ),
             turn.advance.eq(turn.chosen.any()),
             read.ready.eq(turn.chosen[0] & last_part),
             rows.ready.eq(turn.chosen[1]),
-            write.ready.eq(Mux(merge.begins, turn.chosen[2], posted.input.ready)),
-            posted.input.valid.eq(write.valid & write.ready),
-            posted.input.payload.data.eq(write.payload.data),
-            posted.input.payload.last.eq(write.payload.last),
+            places.output.ready.eq(turn.chosen[2]),
             self._begins.eq(turn.chosen[:2].any()),
         ]
-        self._of_words, self._part_ends = turn.chosen[0], last_part
+        self._of_words, self._part_ends = Signal(), Signal()
+        m.d.sync += [self._of_words.eq(turn.chosen[0]), self._part_ends.eq(last_part | ~turn.chosen[0])]
         with m.If(turn.chosen[0]):
             m.d.sync += second.eq(~last_part)
         with m.If(request.ready):
             m.d.sync += request.valid.eq(0)
-        self._address, self._length = Signal(ADDRESS_BITS), Signal.like(request.payload.length)
         with m.Switch(turn.chosen):
             with m.Case(1):
-                m.d.comb += [self._address.eq(address), self._length.eq(count << 1)]
+                m.d.sync += [request.payload.address.eq(address), request.payload.length.eq(count << 1)]
             with m.Case(2):
-                m.d.comb += [
-                    self._address.eq(rows.payload.address), self._length.eq(rows.payload.length + 1),
-                ]  # fmt: skip
-            with m.Default():
-                m.d.comb += [
-                    self._address.eq(write.payload.address), self._length.eq(write.payload.length),
-                ]  # fmt: skip
+                m.d.sync += [
+                    request.payload.address.eq(rows.payload.address),
+                    request.payload.length.eq(rows.payload.length + 1),
+                ]
+            with m.Case(4):
+                m.d.sync += [
+                    request.payload.address.eq(places.output.payload.address),
+                    request.payload.length.eq(places.output.payload.length),
+                ]
         with m.If(turn.advance):
             m.d.sync += [
                 request.valid.eq(1),
                 request.payload.write.eq(turn.chosen[2]),
                 request.payload.tag.eq(tag),
-                request.payload.address.eq(self._address),
-                request.payload.length.eq(self._length),
             ]
         # Requests of writes that have left, and whose last row has not.
         left, ends = Signal(range(_ROWS + 2)), Signal()
@@ -170,6 +170,20 @@ class TlpPort(wiring.Component):
         ]
         m.d.sync += left.eq(left + (request.valid & request.ready & request.payload.write) - ends)
 
+    @staticmethod
+    def _post(m: Module, merge: WriteMerge, posted, places):
+        """Rows of writes to their queue, and the place of each request to another one."""
+        write = merge.output
+        m.d.comb += [
+            write.ready.eq(posted.ready & places.ready),
+            posted.valid.eq(write.valid & places.ready),
+            posted.payload.data.eq(write.payload.data),
+            posted.payload.last.eq(write.payload.last),
+            places.valid.eq(write.valid & posted.ready & merge.begins),
+            places.payload.address.eq(write.payload.address),
+            places.payload.length.eq(write.payload.length),
+        ]
+
     def _order(self, m: Module, tag, used):
         """Keep the rows of each tag, and give them in the order of the tags. When a tag ends, and which."""
         width, place_bits, begins = self.sizes.port_bytes, bits_for(self.rows), self._begins
@@ -181,15 +195,18 @@ class TlpPort(wiring.Component):
         reader = store.read_port()
         # Where a request begins and ends: its row, and the words in them.
         row_shift, word_shift = bits_for(width), bits_for(WORD_BYTES)
-        low = self._address[:REQUEST_BITS]
-        end = (low[DWORD_SHIFT:] + self._length - 1)[: REQUEST_BITS - DWORD_SHIFT] << DWORD_SHIFT
+        # From the register of the request, which has it for a cycle at least.
+        begun, request = Signal(), self.requests.payload
+        m.d.sync += begun.eq(begins)
+        low = request.address[:REQUEST_BITS]
+        end = (low[DWORD_SHIFT:] + request.length - 1)[: REQUEST_BITS - DWORD_SHIFT] << DWORD_SHIFT
         words = Signal(range(width // WORD_BYTES)).shape()
         kind = data.StructLayout({
             "of_words": 1, "last_part": 1, "rows": place_bits, "first": words, "final": words,
         })  # fmt: skip
         m.submodules.kinds = kinds = Queue(kind, self.tags)
         m.d.comb += [
-            kinds.input.valid.eq(begins),
+            kinds.input.valid.eq(begun),
             kinds.input.payload.of_words.eq(self._of_words),
             kinds.input.payload.last_part.eq(self._part_ends),
             kinds.input.payload.rows.eq(end[row_shift:] - low[row_shift:]),
