@@ -10,7 +10,7 @@ from flashtrain.perf.codec.contents import Contents
 from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.model_error.observe import observe
 from flashtrain.perf.model_error.point import Quantity, Role, Run
-from flashtrain.perf.model_error.runs import OWN, RUNS, configurations
+from flashtrain.perf.model_error.runs import FILES, RUNS, configurations
 from flashtrain.perf.model_error.workloads.appends import Appends, FlushedAppends, ZoneAfterZone
 from flashtrain.perf.model_error.workloads.coded import (
     KEPT,
@@ -42,7 +42,7 @@ def test_the_points_cover_the_presets_and_are_held_out_by_turns():
     assert len({point.name for point in points}) == len(points)
     assert {run.configuration for run in RUNS} == {
         "small", "small_ecc", "tiny_codec", "small_codec", "behemoth", "behemoth_wide", "behemoth_ecc",
-        "behemoth_codec", "optimstore", OWN,
+        "behemoth_codec", "optimstore", *FILES,
     }  # fmt: skip
     for name, config in configurations().items():
         assert config.name == name

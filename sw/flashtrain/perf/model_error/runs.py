@@ -22,14 +22,16 @@ from .workloads.steps import OptimizerStep
 
 KIB, MIB = 1 << 10, 1 << 20
 
-OWN = "own_tlc"
-"""The configuration from a file."""
+OWN, SMALL_SCA, G9_SLICE = FILES = "own_tlc", "small_sca", "g9_slice"
+"""The configurations from files."""
 
 
 def configurations() -> dict[str, FmsConfig]:
     """Configurations of the runs, by name."""
-    own = load_config(Path(__file__).with_name(f"{OWN}.toml"))
-    return {name: own if name == OWN else preset(name) for name in WORKLOADS}
+    folder = Path(__file__).parent
+    return {
+        name: load_config(folder / f"{name}.toml") if name in FILES else preset(name) for name in WORKLOADS
+    }
 
 
 _BF16, _FP16 = GradientFormat.BF16, GradientFormat.FP16
@@ -147,6 +149,46 @@ _OWN: Mapping[str, Workload] = {
     "small_reads_d1_appends": SmallReads(1, 200, 1536 * KIB, beside_appends=True),
 }
 
+_SMALL_SCA: Mapping[str, Workload] = {
+    "append_4k_d32": Appends(4 * KIB, 32, 2 * MIB),
+    "append_64k_d4": Appends(64 * KIB, 4, 4 * MIB),
+    "append_1m_d2": Appends(1 * MIB, 2, 6 * MIB),
+    "append_nonvolatile_256k_d2": Appends(256 * KIB, 2, 4 * MIB, NON_VOLATILE),
+    "flush_4k": FlushedAppends(4 * KIB, 12),
+    "flush_52k": FlushedAppends(52 * KIB, 12),
+    "zones": ZoneAfterZone(3, 1 * MIB, 4),
+    "read_4k_d1": Reads(4 * KIB, 1, 1 * MIB, 1 * MIB),
+    "read_4k_d32": Reads(4 * KIB, 32, 4 * MIB, 2 * MIB),
+    "read_128k_d2": Reads(128 * KIB, 2, 8 * MIB, 2 * MIB),
+    "read_1m_d4": Reads(1 * MIB, 4, 16 * MIB, 2 * MIB),
+    "random_4k_d8": Reads(4 * KIB, 8, 4 * MIB, 2 * MIB, random=True),
+    "random_32k_d16": Reads(32 * KIB, 16, 8 * MIB, 2 * MIB, random=True),
+    "mixed_1_1": AppendsAndReads(1, 32 * KIB, 16, 128, 1 * MIB),
+    "mixed_1_3": AppendsAndReads(3, 32 * KIB, 16, 96, 1 * MIB),
+    "adam_fp32": OptimizerStep(Case(Adam()), 6),
+    "momentum_bf16": OptimizerStep(Case(Momentum(), _BF16), 6),
+}
+
+_G9_SLICE: Mapping[str, Workload] = {
+    "append_16k_d8": Appends(16 * KIB, 8, 2 * MIB),
+    "append_256k_d4": Appends(256 * KIB, 4, 4 * MIB),
+    "append_2m_d2": Appends(2 * MIB, 2, 6 * MIB),
+    "append_nonvolatile_64k_d8": Appends(64 * KIB, 8, 2 * MIB, NON_VOLATILE),
+    "flush_16k": FlushedAppends(16 * KIB, 6),
+    "flush_208k": FlushedAppends(208 * KIB, 6),
+    "read_16k_d1": Reads(16 * KIB, 1, 1 * MIB, 1 * MIB),
+    "read_16k_d8": Reads(16 * KIB, 8, 4 * MIB, 2 * MIB),
+    "read_16k_d32": Reads(16 * KIB, 32, 8 * MIB, 2 * MIB),
+    "read_512k_d2": Reads(512 * KIB, 2, 8 * MIB, 2 * MIB),
+    "read_2m_d4": Reads(2 * MIB, 4, 16 * MIB, 2 * MIB),
+    "random_16k_d4": Reads(16 * KIB, 4, 2 * MIB, 2 * MIB, random=True),
+    "random_16k_d32": Reads(16 * KIB, 32, 8 * MIB, 2 * MIB, random=True),
+    "random_128k_d16": Reads(128 * KIB, 16, 8 * MIB, 2 * MIB, random=True),
+    "mixed_1_1": AppendsAndReads(1, 128 * KIB, 16, 32, 2 * MIB),
+    "mixed_1_3": AppendsAndReads(3, 128 * KIB, 16, 32, 2 * MIB),
+    "adam_fp32": OptimizerStep(Case(Adam()), 2),
+}
+
 _BEHEMOTH: Mapping[str, Workload] = {
     "append_4k_d32": Appends(4 * KIB, 32, 4 * MIB),
     "append_64m_d1": Appends(64 * MIB, 1, 64 * MIB),
@@ -188,6 +230,8 @@ WORKLOADS: Mapping[str, Mapping[str, Workload]] = {
     "small_ecc": _SMALL_ECC,
     "optimstore": _OPTIMSTORE,
     OWN: _OWN,
+    SMALL_SCA: _SMALL_SCA,
+    G9_SLICE: _G9_SLICE,
     "tiny_codec": _TINY_CODEC,
     "small_codec": _SMALL_CODEC,
     "behemoth": _BEHEMOTH,
