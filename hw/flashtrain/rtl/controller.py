@@ -8,6 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.errors import require
 from flashtrain.spec.registers import ADDRESS_BITS
 
 from .channel.engine import ChannelEngine
@@ -45,6 +46,8 @@ class Controller(wiring.Component):
     def __init__(self, config: FmsConfig, clocks: Clocks | None = None):
         self.config = config
         self.clocks = clocks or Clocks(config.timing.clock_mhz)
+        require(not (self.clocks.crosses and config.part_bytes), "config.part_bytes", config.part_bytes,
+                "0 with a system clock of its own: its crossing counts whole pages")  # fmt: skip
         g = config.geometry
         super().__init__({
             "data": Out(Axi4Signature(address_bits=config.address_bits, data_bits=8 * config.data_bytes)),

@@ -10,6 +10,7 @@ Fields that several structs have:
     die, plane       within the channel, within the die
     page             the number of a page within its block, as in `spec.identity`
     buffer_block     an address in the tensor buffer, in logical blocks
+    part             the part of a page that is read
     slot             a page set's place in the write buffer
     tag              a command in flight, from its opening to its answer
     stream           its number, NSID - 1
@@ -20,6 +21,7 @@ Fields that several structs have:
     ================ ================================================================================
 """
 
+from amaranth import Value
 from amaranth.lib import data, enum
 
 from flashtrain.spec import FmsConfig
@@ -91,6 +93,32 @@ def event_bits(config: FmsConfig) -> int:
 def coded(config: FmsConfig, fields: dict) -> dict:
     """The fields of a struct that only streams with a codec need."""
     return fields if config.codec else {}
+
+
+class PagePart(data.StructLayout):
+    """The part of a page that a read moves, in parts of `part_bytes`; all zeros for a whole page.
+
+    before, behind: parts of the page that are left out. target: the tensor-buffer address of the first one
+    that is not, behind `buffer_block`.
+    """
+
+    def __init__(self, config: FmsConfig):
+        super().__init__(dict.fromkeys(("before", "behind", "target"), bits_for(config.page_parts)))
+
+    @staticmethod
+    def is_partial(part) -> Value:
+        """Whether the page is not whole."""
+        return (part.before | part.behind).any()
+
+    @staticmethod
+    def last(part) -> Value:
+        """Parts that are moved, less one."""
+        return ~(part.before + part.behind)[: len(part.before)]
+
+
+def parted(config: FmsConfig) -> dict:
+    """The field of a struct that only reads of parts need."""
+    return {"part": PagePart(config)} if config.part_bytes else {}
 
 
 class ZoneIdentity(data.StructLayout):
@@ -181,6 +209,7 @@ class Command(data.StructLayout):
             "sequence": PageIdentity.sequence.width,
             "generation": PageIdentity.generation.width,
             "time": TIME_BITS,
+            **parted(config),
             **coded(config, {
                 "codec": CODEC_BITS,  # of the stream
                 "bound": config.count_bits,  # of an append: blocks that it takes at most
@@ -269,6 +298,7 @@ class ReadJob(data.StructLayout):
             "after": SEQUENCE_BITS,  # write jobs that must be issued before
             "inspect": 1,
             "identity": ZoneIdentity(),  # required of the pages
+            **parted(config),
             **coded(config, {"codec": CODEC_BITS, "expanded": config.count_bits}),
         })  # fmt: skip
 
@@ -390,6 +420,7 @@ class ReadPage(data.StructLayout):
             "statistics": 1,
             "tag": config.tag_bits,
             "buffer_block": config.buffer_block_bits,
+            **parted(config),
         })  # fmt: skip
 
 
@@ -408,6 +439,7 @@ class ReadHead(data.StructLayout):
             "from_array": 1,
             "identity": RECORD_BITS,
             "effort": ReadEffort(config),
+            **parted(config),
         })  # fmt: skip
 
 
@@ -451,6 +483,7 @@ class DieRead(data.StructLayout):
             "statistics": 1,
             "tag": config.tag_bits,
             "buffer_block": config.buffer_block_bits,
+            **parted(config),
         })  # fmt: skip
 
 
@@ -499,6 +532,7 @@ class BusRequest(data.StructLayout):
             "tag": config.tag_bits,  # otherwise: the target
             "buffer_block": config.buffer_block_bits,
             **_level(config),  # to be set, or of a page of DATA_OUT
+            **_moved_part(config),
             "kind": BusKind(),
         })  # fmt: skip
 
@@ -573,8 +607,19 @@ class FillTarget(data.StructLayout):
     """The target and the source of a page from a die: bus controller to read buffer, before a DATA_OUT."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({**_target(config), "source": PageSource(config)})
+        moves_part = {"moves_part": 1} if config.part_bytes else {}
+        super().__init__({**_target(config), "source": PageSource(config), **moves_part})
 
 
 def _target(config: FmsConfig) -> dict:
-    return {"tag": config.tag_bits, "buffer_block": config.buffer_block_bits, "from_array": 1}
+    return {
+        "tag": config.tag_bits, "buffer_block": config.buffer_block_bits, "from_array": 1, **parted(config)
+    }  # fmt: skip
+
+
+def _moved_part(config: FmsConfig) -> dict:
+    """With parts, `moves_part`: the bus moves the part alone, else the whole page.
+
+    `of_identity`: a SELECT is of the column of the identity.
+    """
+    return {**parted(config), "moves_part": 1, "of_identity": 1} if config.part_bytes else {}

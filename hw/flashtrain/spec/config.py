@@ -1,15 +1,15 @@
 """The configuration of a flash memory system: geometry, timing, and the sizes of the controller's parts."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .chips import Chips
 from .codec import PAGE_SIZES, bound
 from .ecc import LANE_BYTES, PageCode
-from .errors import require, require_range
+from .errors import require, require_power_of_two, require_range
 from .geometry import ROW_ADDRESS_BITS, Geometry, bits_for
-from .limits import check_limits, integer, switch
+from .limits import LIMITS, check_limits, integer, switch
 from .sca import PACKET_CLOCKS
 from .sdr import ENGINE_TIMES, SDR_MODES, SdrCycles, SdrStrobes, most_pad_ns, sdr_cycles, sdr_strobes
 from .state_format import StateFormat, StateFormats
@@ -20,10 +20,28 @@ from .update import SourceIdentity
 WIDEST_PORT = 128
 """Bytes per cycle of the encoder, at most."""
 
+LEAST_PART_BYTES, MOST_PART_BYTES = 512, 4096
+"""Bytes of a part of a page: a logical block of NVMe at least, and no burst of a part crosses 4 KiB."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 LOOKUP_CYCLES = 5
 """Cycles in which a die looks up the first word of its registers; every wait before data out is longer."""
+
+
+@dataclass(frozen=True)
+class PartLimits:
+    """Limits of the size of a part: 0, or a power of two."""
+
+    meaning: str
+    unit: str = "bytes"
+
+    def check(self, name: str, value: object) -> None:
+        if value != 0 or isinstance(value, bool):
+            require_power_of_two(name, value, LEAST_PART_BYTES, MOST_PART_BYTES)
+
+    def __str__(self) -> str:
+        return f"0, or a power of two, {LEAST_PART_BYTES:,} to {MOST_PART_BYTES:,}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +70,9 @@ class FmsConfig:
     )
     randomizer: bool = switch("pages are stored XORed with a pseudo-random key", False)
     codec: bool = switch("streams may have a codec, which encodes their data", False)
+    part_bytes: int = field(
+        default=0, metadata={LIMITS: PartLimits("parts of a page that a read may name; 0 is whole pages")}
+    )
     die_word_bytes: int = integer(LANE_BYTES, 64, "bytes", "width of a die's page registers", 32, True)
     late_polls: int = integer(4, 65535, "", "polls of a busy die before it is taken offline", 1024)
     update_interval: int = integer(
@@ -105,6 +126,26 @@ class FmsConfig:
         require(t.cycles("trhw") <= sum(map(t.cycles, names)), "timing.trhw", t.trhw,
                 f"at most {', '.join(names[:-1])} and {names[-1]} together")  # fmt: skip
         self._check_chips()
+        if self.part_bytes:
+            self._check_parts()
+
+    def _check_parts(self) -> None:
+        """Parts go over the classical bus of NV-DDR3, with the page's identity and without parity."""
+        most = self.geometry.page_bytes // 2
+        require(self.part_bytes <= most, "config.part_bytes", self.part_bytes, f"at most half a page, {most}")
+        for name, off, why in (
+            ("code_strength", 0, "parity is behind the whole page"),
+            ("randomizer", "false", "a key begins with its page"),
+            ("codec", "false", "an encoded page is decoded whole"),
+        ):
+            require(not getattr(self, name), f"config.{name}", getattr(self, name),
+                    f"{off} with part_bytes: {why}")  # fmt: skip
+        chips = self.chips
+        for name in ("sca", "sdr"):
+            require(not getattr(chips, name), f"chips.{name}", True, "false with part_bytes")
+        require(chips.luns == 1, "chips.luns", chips.luns, "1 with part_bytes")
+        require(chips.change_plane, "chips.change_plane", False,
+                "true with part_bytes: 06h names the column")  # fmt: skip
 
     def _check_chips(self) -> None:
         g, t, chips = self.geometry, self.timing, self.chips
@@ -234,6 +275,11 @@ class FmsConfig:
     def buffer_block_bits(self) -> int:
         """Width of a tensor-buffer address in logical blocks."""
         return self.address_bits - self.page_shift
+
+    @property
+    def page_parts(self) -> int:
+        """Parts of a page that a read may name; 1 if it cannot name any."""
+        return self.geometry.page_bytes // self.part_bytes if self.part_bytes else 1
 
     def coded_bound(self, blocks: int, codec: Codec) -> int:
         """Most blocks that an append of so many takes with this codec."""

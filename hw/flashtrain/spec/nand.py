@@ -197,7 +197,8 @@ class BusOp(IntEnum):
 
     The upper bits of the number say what the arbiter decides on. Values from 24 on move a page; 24 and 25
     move one that was named before, 60 one from the die. 20 to 22 select a page, except that of a suspended
-    read. 28 to 31 move no page and 23 selects none, but the arbiter treats them alike.
+    read. 28 to 31 move no page and 23 selects none, but the arbiter treats them alike. 32 moves the end of a
+    page that has room in the read buffer already.
     """
 
     RESET = 0
@@ -233,6 +234,7 @@ class BusOp(IntEnum):
     SET_READ_LEVEL = 29  # of the senses from now on
     COPYBACK_READ = 30  # sense one page, to be programmed elsewhere on its plane
     COPYBACK_PROGRAM = 31  # program it there
+    IDENTITY_OUT = 32  # the identity of a page, of which DATA_OUT has moved a part
 
 
 _C = DieCommand
@@ -252,6 +254,7 @@ SEQUENCES: dict[BusOp, Sequence] = {
         _C.CHANGE_READ_COLUMN_ENHANCED, _FULL, _C.CHANGE_READ_COLUMN_CONFIRM, DataPhase.NONE, None
     ),
     BusOp.DATA_OUT: Sequence(None, _NONE, None, DataPhase.OUT, None),
+    BusOp.IDENTITY_OUT: Sequence(None, _NONE, None, DataPhase.OUT, None),
     BusOp.PROGRAM_PAGE: Sequence(_C.PROGRAM, _FULL, None, DataPhase.NONE, None),
     BusOp.PROGRAM_MORE: Sequence(None, _NONE, None, DataPhase.IN, _C.PROGRAM_MULTI_PLANE),
     BusOp.PROGRAM_LAST: Sequence(None, _NONE, None, DataPhase.IN, _C.PROGRAM_CACHE),

@@ -21,6 +21,8 @@ Order of checks. A command is answered with the status of the *first* check that
    - so is SLBA of retire, and of send unless all zones are selected;
    - ZSA, ZRA, generation action, restore action and reporting options known; at least 64 bytes of report;
    - constants and statistics: as many blocks as dies;
+   - read, in a configuration with `part_bytes`: without PARTS, FIRST_PART is 0; with PARTS there is one
+     block, and the last part is within it;
    - update: PAGES is 1 to the planes of a die; COPIES is at most PAGES; ROWS is at least 1; the number of
      blocks is ROWS x channels x PAGES; SOURCE_PAGE is below the pages of a block;
    - update and commit: the source has as many zones as the namespace;
@@ -29,8 +31,9 @@ Order of checks. A command is answered with the status of the *first* check that
      exist;
 6. data pointer:
    - descriptor type (`SGL_TYPE_INVALID`);
-   - length equal to that of the blocks, or of the dwords of a report (`SGL_LENGTH_INVALID`);
-   - address a multiple of the logical block, of 8 bytes for a report (`SGL_GRANULARITY_INVALID`);
+   - length equal to that of the blocks, their parts, or of the dwords of a report (`SGL_LENGTH_INVALID`);
+   - address a multiple of the logical block, of 8 bytes for a report, of `part_bytes` for a read of parts
+     (`SGL_GRANULARITY_INVALID`);
    - address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
 7. the zone of the first block is inside the namespace; of an inspect, the device or its spares; of a restored
    zone, it is that of the block before its write pointer (`LBA_OUT_OF_RANGE`);
@@ -118,6 +121,10 @@ UNRECOVERED_READ_ERROR. Otherwise it completes with CODED_PAGE_ERROR if a page i
 such an append. Such a page has another codec or none, belongs to another append, or is damaged. The expanded
 blocks are then undefined, and nothing else is written. The data are also undefined, with either status, of
 pages that no encoder has written but whose checks and headers are right.
+
+Reads of parts, in a configuration with `part_bytes`. A READ with PARTS moves so many parts of its only block,
+from FIRST_PART on, each of `part_bytes`. Its other checks, its status and its counters are those of a READ of
+the block. Other configurations do not look at either field.
 
 Age. A zone is as old as its oldest data: the first append since it was empty, by register TIME. The time of a
 restored zone comes with its restore command. A zone is *expired* from an age of `Retention.limit` of its
@@ -346,6 +353,8 @@ class Submission:
     rows = _dword(14, 0, 16)  # update: tiles of each channel
     expanded = _dword(14, 0, 16)  # read of a stream with a codec: blocks of decoded data - 1
     exact = _dword(14, 16, 1)  # append to and read of a stream with a codec: with WINDOW16
+    first_part = _dword(15, 0, 8)  # read: the first part of its only block
+    parts = _dword(15, 8, 8)  # read: how many; 0 for whole blocks
     source = _dword(15, 0, 8)  # update, commit: namespace of the current generation
     source_page = _dword(15, 16, 16)  # update: page of the source's zone that the first tile is on
     physical = _dword(2, 0, 16)  # restore: physical zone

@@ -83,6 +83,8 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
     g, t = config.geometry, config.timing
     require(replace(config.chips, sca=False, ready_busy=False) == Chips(), "chips", config.chips,
             "NV-DDR3, all commands, one LUN of a chip enable and no shared R/B#, for this model")  # fmt: skip
+    require(config.part_bytes == 0, "config.part_bytes", config.part_bytes,
+            "0 for this model, whose reads are of whole pages")  # fmt: skip
     return {
         "channels": g.channels // lanes,
         "lanes": lanes,

@@ -6,7 +6,15 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.identity import RECORD_BITS, Record, checksum
-from flashtrain.rtl.layouts import CODEC_BITS, ReadEffort, ReadHead, ReadJob, ZoneIdentity, coded
+from flashtrain.rtl.layouts import (
+    CODEC_BITS,
+    ReadEffort,
+    ReadHead,
+    ReadJob,
+    ZoneIdentity,
+    coded,
+    parted,
+)
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.streams import Codec
@@ -36,6 +44,7 @@ class CheckedPage(data.StructLayout):
             "inspect": 1,
             "identity": RECORD_BITS,
             "effort": ReadEffort(config),
+            **parted(config),
             **coded(config, {
                 "codec": CODEC_BITS, "expanded": config.count_bits, "is_first": 1, "is_last": 1,
             }),
@@ -116,6 +125,7 @@ class PageCheck(wiring.Component):
             checked.failed.eq((page.head.failed & ~checked.inspect) | wrong),
             checked.identity.eq(page.head.identity),
             checked.effort.eq(page.head.effort),
+            *([checked.part.eq(page.head.part)] if config.part_bytes else []),
         ]
         index = Signal(config.buffer_block_bits)  # of the page among the command's blocks
         m.d.comb += index.eq(page.head.buffer_block - job.buffer_block)

@@ -69,6 +69,8 @@ class ReadSplitter(wiring.Component):
                 page.payload.tag.eq(job.tag),
                 page.payload.buffer_block.eq(job.buffer_block),
             ]
+            if self.config.part_bytes:
+                m.d.comb += page.payload.part.eq(job.part)
 
         with m.FSM(name="read_splitter"):
             with m.State("IDLE"):

@@ -1,11 +1,11 @@
 """Read return: pages from the channels' read buffers to the tensor buffer."""
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.identity import RECORD_BITS
-from flashtrain.rtl.layouts import ReadHead, ReadJob, ReturnedPage, coded
+from flashtrain.rtl.layouts import PagePart, ReadHead, ReadJob, ReturnedPage, coded, parted
 from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.lib.bursts import PageBursts
 from flashtrain.rtl.lib.forward import forward
@@ -29,6 +29,7 @@ class Route(data.StructLayout):
             "masked": 1,
             "inspect": 1,
             "identity": RECORD_BITS,
+            **parted(config),
             **coded(config, {"decodes": 1, "lane": bits_for(lane_count(config))}),  # to a decoder lane
         })  # fmt: skip
 
@@ -75,7 +76,8 @@ class ReadReturn(wiring.Component):
 
     Channels are chosen ahead, so that the beats of one page follow those of the last without an idle cycle.
     A page that fails its check is written with all strobes off, and its event is a failure. Pages of streams
-    with a codec go to a decoder lane instead (`DecoderLanes`).
+    with a codec go to a decoder lane instead (`DecoderLanes`). Of a page that is not whole the beats of its
+    part come, and are written.
 
     Latency: 8 cycles from a channel's head to its first beat, 5 of a page that does not come from an array;
     1 cycle from the last response to the event.
@@ -124,7 +126,7 @@ class ReadReturn(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        config, bursts = self.config, PageBursts(self.config)
+        config, bursts = self.config, PageBursts(self.config, by_parts=self.config.part_bytes > 0)
 
         m.submodules.arbiter = arbiter = ReturnArbiter(config)
         m.submodules.check = check = PageCheck(config)
@@ -147,6 +149,7 @@ class ReadReturn(wiring.Component):
             routes.input.payload.masked.eq(checked.failed),
             routes.input.payload.inspect.eq(checked.inspect),
             routes.input.payload.identity.eq(checked.identity),
+            *([routes.input.payload.part.eq(checked.part)] if config.part_bytes else []),
             events.input.payload.tag.eq(checked.tag),
             events.input.payload.failed.eq(checked.failed),
             events.input.payload.effort.eq(checked.effort),
@@ -168,17 +171,28 @@ class ReadReturn(wiring.Component):
                 ]
 
         burst = Signal(range(bursts.count))
+        last_burst, first_byte = bursts.count - 1, None
+        if config.part_bytes:
+            part = self._beside(m, requests, "burst_parts", checked.part)
+            last_burst = _last(part, bursts.of_part)
+            first_byte = part.target << bits_for(config.part_bytes)
         m.d.comb += [
             self.axi.aw.valid.eq(requests.output.valid),
-            self.axi.aw.payload.address.eq(bursts.address(requests.output.payload, burst)),
+            self.axi.aw.payload.address.eq(bursts.address(requests.output.payload, burst, first_byte)),
             self.axi.aw.payload.length.eq(bursts.beats - 1),
-            requests.output.ready.eq(self.axi.aw.ready & (burst == bursts.count - 1)),
+            requests.output.ready.eq(self.axi.aw.ready & (burst == last_burst)),
         ]
         with m.If(self.axi.aw.valid & self.axi.aw.ready):
             m.d.sync += burst.eq(0 if bursts.count == 1 else burst + 1)
+        if config.part_bytes:
+            with m.If(requests.output.valid & requests.output.ready):
+                m.d.sync += burst.eq(0)
 
         route, chosen = routes.output, routes.output.payload
         beats = Signal(range(config.page_beats))
+        last_beat = config.page_beats - 1
+        if config.part_bytes:
+            last_beat = _last(chosen.part, config.page_beats // config.page_parts)
         lane_moves = Signal()
         with m.If(route.valid):
             m.d.comb += [
@@ -203,11 +217,14 @@ class ReadReturn(wiring.Component):
             self.busy.eq(self.axi.w.valid & self.axi.w.ready),
             self.stall_memory.eq(self.axi.w.valid & ~self.axi.w.ready),
             self.no_page.eq(~self.axi.w.valid),
-            route.ready.eq((self.busy | lane_moves) & (beats == config.page_beats - 1)),
+            route.ready.eq((self.busy | lane_moves) & (beats == last_beat)),
             self.page_read.eq(route.ready),
         ]
         with m.If(self.busy | lane_moves):
             m.d.sync += beats.eq(beats + 1)
+        if config.part_bytes:
+            with m.If(route.ready):
+                m.d.sync += beats.eq(0)
         # The identity of an inspected page replaces its last bytes.
         bits = 8 * config.data_bytes
         last_beats = max(1, RECORD_BITS // bits)
@@ -219,6 +236,9 @@ class ReadReturn(wiring.Component):
 
         responses = Signal(range(bursts.count))
         last_response = responses == bursts.count - 1
+        if config.part_bytes:
+            part = self._beside(m, events, "event_parts", checked.part)
+            last_response = responses == _last(part, bursts.of_part)
         error = Signal()
         m.submodules.returned_slice = returned = RegisterSlice(ReturnedPage(config))
         wiring.connect(m, returned.output, wiring.flipped(self.returned))
@@ -232,7 +252,28 @@ class ReadReturn(wiring.Component):
         ]
         with m.If(self.axi.b.valid & self.axi.b.ready):
             m.d.sync += [
-                responses.eq(0 if bursts.count == 1 else responses + 1),
+                responses.eq(self._next_response(responses, last_response)),
                 error.eq(~last_response & (error | self.axi.b.payload.error)),
             ]
         return m
+
+    def _next_response(self, responses: Signal, last_response: Value):
+        if self.config.part_bytes:
+            return Mux(last_response, 0, responses + 1)
+        return 0 if len(responses) == 0 else responses + 1
+
+    def _beside(self, m: Module, queue: Queue, name: str, part):
+        """The part of each page in a queue."""
+        m.submodules[name] = parts = Queue(PagePart(self.config), queue.depth)
+        m.d.comb += [
+            parts.input.payload.eq(part),
+            parts.input.valid.eq(queue.input.valid),
+            parts.output.ready.eq(queue.output.ready),
+        ]
+        return parts.output.payload
+
+
+def _last(part, of_part: int) -> Value:
+    """The number of the last burst, or beat, of a part, with so many in each."""
+    bits = bits_for(of_part)
+    return Cat(Const(of_part - 1, bits), PagePart.last(part))

@@ -82,6 +82,8 @@ class Parsed(data.StructLayout):
             "generation": Submission.generation.width,
             "time": Submission.time.width,
             **coded(config, {"expanded": 17, "exact": 1}),
+            **({"first_part": Submission.first_part.width, "parts": Submission.parts.width}
+               if config.part_bytes else {}),
             # A cycle later:
             "has_blocks": 1,
             "is_report": 1,
@@ -103,6 +105,7 @@ class Parsed(data.StructLayout):
             "update_blocks": 16 + g.plane_bits + 1 + g.channel_bits,
             "other_events": 16 + g.plane_bits + 2 + g.channel_bits,  # but for the arrivals of its blocks
             **coded(config, {"bound": 18, "codec": CODEC_BITS}),
+            **({"of_parts": 1, "parts_end": Submission.parts.width + 1} if config.part_bytes else {}),
         })  # fmt: skip
 
 
@@ -174,6 +177,7 @@ class Decoder(wiring.Component):
                 "report_options", "partial", "pages", "copies", "rows", "source_page", "physical",
                 "restored_state", "unsure", "wear", "sequence", "generation", "time",
                 *(("exact",) if self.config.codec else ()),
+                *(("first_part", "parts") if self.config.part_bytes else ()),
             )
         }  # fmt: skip
         fields |= {
@@ -235,6 +239,11 @@ class Decoder(wiring.Component):
         ]  # fmt: skip
         if config.codec:
             self._derive_codec(m, table, parsed)
+        if config.part_bytes:
+            m.d.sync += [
+                parsed.of_parts.eq((op == Operation.READ) & (parsed.parts != 0)),
+                parsed.parts_end.eq(parsed.first_part + parsed.parts),
+            ]
         for which, row in ((stream_number, table), (source_number, source_table)):
             with m.Switch(which):
                 for number, settings in enumerate(self.streams):
@@ -273,7 +282,7 @@ class Decoder(wiring.Component):
             *((bad, Status.INVALID_FIELD) for bad in self._bad_fields(parsed, blocks, one_zone, has_source)),
             (has_data & (parsed.sgl_type != 0), Status.SGL_TYPE_INVALID),
             (has_data & (parsed.length != self._data_bytes(parsed)), Status.SGL_LENGTH_INVALID),
-            (blocks & parsed.address[: config.page_shift].any(), Status.SGL_GRANULARITY_INVALID),
+            (blocks & self._misaligned(parsed), Status.SGL_GRANULARITY_INVALID),
             (report & parsed.address[:REPORT_GRANULARITY_BITS].any(), Status.SGL_GRANULARITY_INVALID),
             (has_data & self._outside_memory(parsed), Status.DATA_TRANSFER_ERROR),
             (one_zone & (zone >= parsed.table.zones), Status.LBA_OUT_OF_RANGE),
@@ -326,6 +335,20 @@ class Decoder(wiring.Component):
                 command.bound.eq(parsed.bound),
                 command.expanded.eq(parsed.expanded),
             ]
+        if config.part_bytes:
+            part, low = command.part, bits_for(config.part_bytes)
+            with m.If(parsed.of_parts):
+                m.d.comb += [
+                    part.before.eq(parsed.first_part),
+                    part.behind.eq(-parsed.parts_end),  # modulo the parts of a page
+                    part.target.eq(parsed.address[low : config.page_shift]),
+                ]
+
+    def _misaligned(self, parsed):
+        low = parsed.address[: self.config.page_shift]
+        if not self.config.part_bytes:
+            return low.any()
+        return Mux(parsed.of_parts, low[: bits_for(self.config.part_bytes)].any(), low.any())
 
     def _needs_raw(self, parsed):
         """Whether the command moves blocks as they are, on a stream with a codec."""
@@ -373,10 +396,16 @@ class Decoder(wiring.Component):
             encodes = (op == Operation.APPEND) & (parsed.table.codec != Codec.RAW)
             too_many |= encodes & (parsed.bound > self.config.max_blocks)
             too_many |= self._expands(parsed) & (parsed.expanded > self.config.max_blocks)
-        return (
+        bad_blocks = (
             blocks & too_many
             | one_zone & ~any_offset & offset.any()
-            | for_all_dies & (parsed.blocks != g.channels * g.dies),
+            | for_all_dies & (parsed.blocks != g.channels * g.dies)
+        )
+        if self.config.part_bytes:
+            beyond = (parsed.parts_end > self.config.page_parts) | (parsed.blocks != 1)
+            bad_blocks |= (op == Operation.READ) & Mux(parsed.of_parts, beyond, parsed.first_part != 0)
+        return (
+            bad_blocks,
             (op == Operation.RECEIVE) & bad_report
             | (op == Operation.SEND) & bad_send
             | (op == Operation.RETIRE) & bad_retire
@@ -412,6 +441,8 @@ class Decoder(wiring.Component):
         if self.config.codec:
             expanded = parsed.expanded << self.config.page_shift
             blocks = Mux(self._expands(parsed), expanded, blocks)
+        if self.config.part_bytes:
+            blocks = Mux(parsed.of_parts, parsed.parts << bits_for(self.config.part_bytes), blocks)
         return Mux(parsed.is_report, parsed.report_bytes, blocks)
 
     def _outside_memory(self, parsed):

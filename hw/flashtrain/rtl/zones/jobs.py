@@ -221,6 +221,9 @@ class Jobs(wiring.Component):
                 read.codec.eq(Mux(command.operation == Operation.READ, command.codec, Codec.RAW)),
                 read.expanded.eq(command.expanded),
             ]
+        if self.config.part_bytes:
+            with m.If(command.operation == Operation.READ):
+                m.d.comb += read.part.eq(command.part)
 
     def _report(self, m: Module) -> None:
         command, report = self.command, self.report

@@ -89,6 +89,8 @@ class Checker:
         expected, alignment = blocks * self._page_bytes, self._page_bytes
         if not entry.moves_blocks:
             expected, alignment = entry.report_bytes, _REPORT_ALIGNMENT
+        elif entry.reads_parts(self.config):
+            expected, alignment = entry.parts * self.config.part_bytes, self.config.part_bytes
         if entry.sgl_type != _SGL_DATA_BLOCK:
             return Status.SGL_TYPE_INVALID
         if entry.length != expected:

@@ -206,6 +206,13 @@ class Executor:
 
     def _fetch(self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int) -> int:
         """Move the pages of a read to the tensor buffer; the number of those that are lost."""
+        if entry.reads_parts(self._config):
+            page = np.empty((1, self._page_bytes), np.uint8)
+            lost = int(np.count_nonzero(content.storage.read(index, offset, page)))
+            if not lost:
+                first = entry.first_part * self._config.part_bytes
+                self._data(entry)[:] = page[0, first : first + entry.length]
+            return lost
         return int(np.count_nonzero(content.storage.read(index, offset, self._pages(entry))))
 
     def _inspect(self, entry: SubmissionEntry, zone: int, offset: int) -> Status:

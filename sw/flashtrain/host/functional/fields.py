@@ -53,7 +53,13 @@ class Fields:
 
     def _read(self, entry: SubmissionEntry) -> bool:
         raw = self._streams[entry.nsid].codec is Codec.RAW
-        return self._fits(entry) and (raw or entry.expanded <= self._config.max_blocks)
+        if not self._fits(entry) or not (raw or entry.expanded <= self._config.max_blocks):
+            return False
+        if not self._config.part_bytes:
+            return True
+        if not entry.parts:
+            return entry.first_part == 0
+        return entry.blocks == 1 and entry.first_part + entry.parts <= self._config.page_parts
 
     def _append(self, entry: SubmissionEntry) -> bool:
         codec = entry.codec(self._streams[entry.nsid].codec)

@@ -3,7 +3,7 @@
 from struct import Struct
 from typing import NamedTuple
 
-from flashtrain.spec import Opcode, Submission
+from flashtrain.spec import FmsConfig, Opcode, Submission
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import BitField, GenerationAction
 from flashtrain.spec.streams import Codec
@@ -51,10 +51,16 @@ class SubmissionEntry(NamedTuple):
     spare: int
     expanded: int
     exact: bool
+    first_part: int
+    parts: int
 
     def codec(self, of_stream: Codec) -> Codec:
         """The codec of the command's data on a stream with this one."""
         return Codec.WINDOW16 if self.exact and of_stream is not Codec.RAW else of_stream
+
+    def reads_parts(self, config: FmsConfig) -> bool:
+        """The command is a read of parts of its block."""
+        return config.part_bytes > 0 and self.opcode == Opcode.READ and self.parts > 0
 
     @property
     def moves_blocks(self) -> bool:

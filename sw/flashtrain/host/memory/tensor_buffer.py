@@ -114,17 +114,20 @@ class TensorBuffer:
         del self._exact[region.address]
         self.give_back(region)
 
-    def address_of(self, array: NDArray) -> int | None:
+    def address_of(self, array: NDArray, unit: int = 0) -> int | None:
         """The address of an array that the device can access in place; None if it cannot.
 
         Such an array is contiguous and starts at a block. It also ends at a block, or is a whole array from
-        :meth:`array`, whose padding is zeros.
+        :meth:`array`, whose padding is zeros. With `unit`, bytes of a part of a page, it starts and ends at
+        one instead.
         """
         if not array.flags.c_contiguous:
             return None
         address = _address(array) - self._address
-        if address % self.block_bytes or not 0 <= address <= len(self.memory) - array.nbytes:
+        if address % (unit or self.block_bytes) or not 0 <= address <= len(self.memory) - array.nbytes:
             return None
+        if unit:
+            return None if array.nbytes % unit else address
         if array.nbytes % self.block_bytes and self._exact.get(address) != array.nbytes:
             return None
         return address

@@ -21,6 +21,7 @@ class Command(NamedTuple):
     - physical, wear, restored_state, sequence, generation, time: of a restore.
     - unsure: of the restore or the finish of a zone, blocks behind its write pointer may be lost.
     - channel, die, plane, spare: of the restore of a block, which has no sequence and generation.
+    - first_part, parts: of a read of parts of its only block; 0 for whole blocks.
     - expanded, exact: of a stream with a codec; blocks of data of a read, and whether the data are no floats.
     """
 
@@ -52,6 +53,8 @@ class Command(NamedTuple):
     spare: int = 0
     expanded: int = 0
     exact: bool = False
+    first_part: int = 0
+    parts: int = 0
 
     def entry(self, cid: int) -> bytes:
         """The submission entry, with command identifier `cid`."""

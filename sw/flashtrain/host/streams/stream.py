@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from flashtrain.host.arguments import instance, listed, member, whole
+from flashtrain.host.arguments import instance, listed, member, require_argument, whole
 from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, JournalMissing, StaleHandle
 from flashtrain.host.memory.arrays import (
     as_bytes,
@@ -172,6 +172,48 @@ class DeviceStream:
         whole("blocks", blocks, 1, self.zones * self.zone_size)
         out = np.empty(blocks * self._block_bytes, np.uint8)
         return self._read((Extent(self._block_address(lba), blocks),), out).result()
+
+    def read_part(
+        self, stored: StoredArray, start: int, nbytes: int, out: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.uint8]:
+        """Read `nbytes` of an array from byte `start` on, within one logical block: uint8[nbytes].
+
+        Both numbers are multiples of `FmsConfig.part_bytes`. Only these bytes, and the identity of their
+        page, cross the bus of a channel. The bytes behind the array, up to the end of its last block, are
+        zeros. The device itself fills an `out` that lies in the tensor buffer (`Device.buffer`), at a
+        multiple of `part_bytes`.
+
+        :class:`ArgumentError` for other numbers, and on a device without parts.
+        """
+        return self.read_part_async(stored, start, nbytes, out).result()
+
+    @serialised
+    def read_part_async(
+        self, stored: StoredArray, start: int, nbytes: int, out: NDArray[np.uint8] | None = None
+    ) -> Pending[NDArray[np.uint8]]:
+        """As :meth:`read_part`, without waiting for the device."""
+        self._check_stored(stored)
+        unit, block = self._config.part_bytes, self._block_bytes
+        require_argument(unit > 0, "part_bytes", unit, "a configuration with part_bytes, to read a part")
+        start = whole("start", start, 0, stored.blocks * block - unit)
+        require_argument(start % unit == 0, "start", start, f"a multiple of {unit}, the bytes of a part")
+        nbytes = whole("nbytes", nbytes, unit, block - start % block)
+        require_argument(nbytes % unit == 0, "nbytes", nbytes, f"a multiple of {unit}, the bytes of a part")
+        out = np.empty(nbytes, np.uint8) if out is None else out
+        check_target(out, (nbytes,), np.dtype(np.uint8))
+        lba, first = _block_of(stored.extents, start // block), start % block // unit
+        address, region = self._dispatcher.buffer.address_of(out, unit), None
+        if address is None:
+            region = self._dispatcher.region(1)
+            address = region.address
+        command = Command(
+            Opcode.READ, self.nsid, lba, 1, address, nbytes, first_part=first, parts=nbytes // unit
+        )
+        request = Request(
+            self.port, command, region, None if region is None else out, keep=None if region else out
+        )
+        self._dispatcher.submit([request])
+        return Pending(self._dispatcher, [request], self.name, lambda _: out)
 
     @serialised
     def health(self, stored: StoredArray) -> PageHealth:
@@ -693,6 +735,15 @@ class DeviceStream:
 
     def _block_address(self, lba: int) -> int:
         return whole("lba", lba, most=_MOST_ADDRESS)
+
+
+def _block_of(extents: Sequence[Extent], number: int) -> int:
+    """The address of a block of an array, by its number in the array."""
+    for extent in extents:
+        if number < extent.blocks:
+            return extent.lba + number
+        number -= extent.blocks
+    raise ValueError(f"block {number} past the end of the array")
 
 
 def _extent_written(request: Request) -> Extent:

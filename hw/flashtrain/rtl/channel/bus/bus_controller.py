@@ -11,6 +11,7 @@ from flashtrain.rtl.layouts import (
     BusRequest,
     EngineInterface,
     FillTarget,
+    PagePart,
     PageSource,
     PageTarget,
     PortCycle,
@@ -19,6 +20,8 @@ from flashtrain.rtl.layouts import (
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.nand_bus import asynchronous_pins, has_asynchronous_pins, nand_bus
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp, chosen_by_status
 from flashtrain.spec.sdr import SDR_MODES
 
@@ -46,6 +49,8 @@ from .split_control import SplitControl
 ANSWER_CYCLES = 64
 """Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
 
+_IDENTITY_BEATS = PageIdentity.BYTES // 2
+
 
 def _beats(config: FmsConfig) -> int:
     """Beats of a page and the bytes behind it."""
@@ -55,6 +60,11 @@ def _beats(config: FmsConfig) -> int:
 def _loaded_beats(config: FmsConfig) -> int:
     """The same of a page of gradients or constants."""
     return config.loaded_page_bytes // 2
+
+
+def _variable_beats(config: FmsConfig) -> int:
+    """The most beats of a page, where a part has fewer; 0 without parts."""
+    return _beats(config) if config.part_bytes else 0
 
 
 def _longest_phase(config: FmsConfig) -> int:
@@ -86,11 +96,16 @@ class _State:
         self.arbiter = BusArbiter(dies)
         # With SDR a chip enable rises 2 cycles behind the end; RE_n has risen before.
         sent_cycles = -2 if config.chips.sdr else 2
+        if config.part_bytes:
+            sent_cycles = 0  # a die that does not answer ends a part at once
         self.turnaround = Turnaround(
             config.timing, dies, sent_cycles=sent_cycles, grant_cycles=4, luns=config.chips.luns
         )
         self.sequencer = CycleSequencer(
-            config.chips, copyback=config.geometry.spare_blocks > 0, features=config.read_levels > 0
+            config.chips,
+            copyback=config.geometry.spare_blocks > 0,
+            features=config.read_levels > 0,
+            columns=config.part_bytes > 0,
         )
         self.strobe = SdrStrobe(config) if config.chips.sdr else None
 
@@ -169,7 +184,7 @@ class OperationControl(wiring.Component):
             "beats_valid": In(1),
             "beats_ready": Out(1),
             "counter": Out(CountPort(_longest_phase(config))),
-            "receiver": Out(ReceivePort(sdr=config.chips.sdr)),
+            "receiver": Out(ReceivePort(sdr=config.chips.sdr, most_beats=_variable_beats(config))),
             "pins": Out(PinControl(config.chip_enables, sdr=config.chips.sdr)),
             **({"settled": In(dies)} if config.chips.sdr else {}),
             **interface_port(config),
@@ -229,6 +244,23 @@ class OperationControl(wiring.Component):
         source = self.fill.payload.source
         for name in PageSource(self.config).members:
             m.d.comb += source[name].eq(s.die if name == "die" else request[name])
+        if self.config.part_bytes:
+            self._address_part(m, s)
+
+    def _address_part(self, m: Module, s: _State) -> None:
+        """The column of a SELECT, and the beats of a part with its identity."""
+        request, g = s.request, self.config.geometry
+        shift = bits_for(self.config.part_bytes)
+        last = Mux(request.moves_part, PagePart.last(request.part), self.config.page_parts - 1)
+        m.d.comb += [
+            self.fill.payload.part.eq(request.part),
+            self.fill.payload.moves_part.eq(request.moves_part),
+            self.receiver.beats.eq(Cat(Const(_IDENTITY_BEATS, shift - 1), last + 1)),
+        ]
+        with m.If(request.kind.selects):
+            m.d.comb += s.sequencer.column.eq(request.part.before << shift)
+            with m.If(request.of_identity):
+                m.d.comb += s.sequencer.column.eq(g.page_bytes)
 
     def _choose(self, m: Module, s: _State) -> None:
         """Values that registers hold before the bus is granted or a cycle ends."""
@@ -365,6 +397,11 @@ class OperationControl(wiring.Component):
                             m.d.sync += self.fetch.valid.eq(1)
                         if s.chosen_by_status:
                             m.d.sync += s.choosing.eq(item.payload.op.matches(*s.chosen_by_status))
+                        if self.config.part_bytes:
+                            with m.If(self._is_of_identity(item.payload)):
+                                self._stay(m, _IDENTITY_BEATS, "DATA_OUT")
+                                with m.If(self.offline[number]):
+                                    m.next = "PAD"
 
             if s.strobe is not None:
                 with m.If(s.sdr & ~Array(self.offline)[s.die]):
@@ -376,6 +413,10 @@ class OperationControl(wiring.Component):
         with m.State("OFFLINE"):
             self._end_choice(m, s)
             self._finish(m, s)
+
+    def _is_of_identity(self, request) -> Value:
+        """IDENTITY_OUT: its page has a place in the read buffer."""
+        return request.kind.gives_page & ~request.kind.moves_page
 
     def _select(self, m: Module, s: _State) -> None:
         """The chip enable of SDR. The block of a page is looked up meanwhile."""
@@ -537,6 +578,12 @@ class OperationControl(wiring.Component):
                 self.receiver.start.eq(1),
             ]
             self._stay(m, _beats(self.config), "DATA_OUT")
+            if self.config.part_bytes:
+                beats = 1 << bits_for(self.config.part_bytes) - 1
+                with m.If(s.request.moves_part):
+                    m.d.comb += self.counter.length.eq(
+                        Cat(Const(beats - 1, bits_for(beats)), PagePart.last(s.request.part))
+                    )
             with m.If(~self.fill.ready):
                 m.next = "FILL_TARGET"
             with m.Elif(s.die_offline):
@@ -562,8 +609,13 @@ class OperationControl(wiring.Component):
                 self.pins.selected.eq(1),
                 self.receiver.receive.eq(1),
             ]
-            flowing = self._flowing(s)
-            with m.If(~flowing & self.receiver.incomplete):
+            flowing, lacks = self._flowing(s), self.receiver.incomplete
+            if self.config.part_bytes:
+                # The identity may come later, and operations of other dies between.
+                kind = s.request.kind
+                ends = self._is_of_identity(s.request) | (kind.gives_page & ~s.request.moves_part)
+                lacks = lacks & ends
+            with m.If(~flowing & lacks):
                 m.next = "PAD"
             with m.Elif(~flowing):
                 m.d.comb += [s.turnaround.sent.eq(1), s.operation_done.eq(1)]
@@ -590,6 +642,8 @@ class BusController(wiring.Component):
     In both directions a page is followed by its identity, and by parity if there is a code. Pages of
     gradients and constants have the identity of the source instead of parity.
     Parameters of a feature begin tADL after its address.
+    Of a part DATA_OUT moves the bytes alone. The page's identity follows in an operation of its own, and
+    until then no other page goes to the read buffer.
     After data out dies are blocked for their turnaround (`Turnaround`).
     With a command port the bus may be paused between two operations: then it is the port's.
     LUNs of a chip enable are dies of their own, which hold each other up (`LunHold`). SELECT begins with 78h
@@ -679,7 +733,9 @@ class BusController(wiring.Component):
             return m
         m.submodules.operation = operation = OperationControl(self.config)
         m.submodules.counter = counter = BeatCounter(_longest_phase(self.config))
-        m.submodules.receiver = receiver = DataReceiver(_beats(self.config), sdr=self.config.chips.sdr)
+        m.submodules.receiver = receiver = DataReceiver(
+            _beats(self.config), sdr=self.config.chips.sdr, parts=self.config.part_bytes > 0
+        )
         m.submodules.pins = pins = PinDriver(
             self.config.chip_enables, port=self.config.command_port, sdr=self.config.chips.sdr
         )

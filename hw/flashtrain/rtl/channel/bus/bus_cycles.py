@@ -17,7 +17,7 @@ from flashtrain.spec.registers import ChannelCounter
 
 
 class Step(enum.Enum, shape=3):
-    """The cycles of an operation, in their order. Columns are always 0: whole pages are transferred.
+    """The cycles of an operation, in their order. Columns are 0, unless a part of a page is transferred.
 
     The address of a feature is in the place of the lower half of a column.
     """
@@ -85,6 +85,7 @@ class CycleSequencer(wiring.Component):
     op : In(BusOp)
     step : In(Step)
     row : In(24)      the row address (`Geometry.row_address`)
+    column : In(16)   with `columns`
     byte : Out(8)     of this cycle
     address : Out(1)  it is an address
     next_phase : Out(NextPhase)
@@ -94,17 +95,22 @@ class CycleSequencer(wiring.Component):
     ----------
     copyback : also sequences copybacks
     features : also sequences operations that set features
+    columns : columns are not always 0
     chips : with the commands that these have
     """
 
-    def __init__(self, chips: Chips = Chips(), *, copyback: bool = False, features: bool = False):
+    def __init__(
+        self, chips: Chips = Chips(), *, copyback: bool = False, features: bool = False, columns: bool = False
+    ):
         self.chips = chips
         self.copyback = copyback
         self.features = features
+        self.columns = columns
         super().__init__({
             "op": In(BusOp),
             "step": In(Step),
             "row": In(24),
+            **({"column": In(16)} if columns else {}),
             "byte": Out(8),
             "address": Out(1),
             "next_phase": Out(NextPhase),
@@ -124,6 +130,10 @@ class CycleSequencer(wiring.Component):
             for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
                 with m.Case(step):
                     m.d.comb += row_byte.eq(self.row[low : low + 8])
+            if self.columns:
+                for step, low in ((Step.COLUMN_LOW, 0), (Step.COLUMN_HIGH, 8)):
+                    with m.Case(step):
+                        m.d.comb += row_byte.eq(self.column[low : low + 8])
         m.d.comb += [
             self.byte.eq(
                 reduce(or_, (Mux(self.step == step, byte, 0) for step, byte in commands.items()), row_byte)
@@ -133,6 +143,8 @@ class CycleSequencer(wiring.Component):
         return m
 
     def _includes(self, op: BusOp) -> bool:
+        if op is BusOp.IDENTITY_OUT:
+            return False  # as DATA_OUT it has none of either
         if op is BusOp.SET_TIMING_MODE:
             return self.chips.sdr
         if op is BusOp.SET_READ_LEVEL:
@@ -227,13 +239,22 @@ class ReceivePort(wiring.Signature):
 
     sdr : Out(1)       the interface is SDR: a beat is of two bytes, which come one after the other
     capture : Out(1)   a byte is on the pins
+
+    With `most_beats`, of a page:
+
+    beats : Out        with `start`: of this page, or of its part and the identity
     """
 
-    def __init__(self, *, sdr: bool = False):
+    def __init__(self, *, sdr: bool = False, most_beats: int = 0):
         controls = ("start", "receive", "pad", "status", "timeout", "offline")
         if sdr:
             controls += ("sdr", "capture")
-        super().__init__({**dict.fromkeys(controls, Out(1)), "beat": In(1), "incomplete": In(1)})
+        super().__init__({
+            **dict.fromkeys(controls, Out(1)),
+            "beat": In(1),
+            "incomplete": In(1),
+            **({"beats": Out(range(most_beats + 1))} if most_beats else {}),
+        })  # fmt: skip
 
 
 class DataReceiver(wiring.Component):
@@ -254,13 +275,15 @@ class DataReceiver(wiring.Component):
     ----------
     beats : of a page
     sdr : bytes may come by the asynchronous interface
+    parts : a page may have fewer beats
     """
 
-    def __init__(self, beats: int, *, sdr: bool = False):
+    def __init__(self, beats: int, *, sdr: bool = False, parts: bool = False):
         self.beats = beats
         self.sdr = sdr
+        self.parts = parts
         super().__init__({
-            "port": In(ReceivePort(sdr=sdr)),
+            "port": In(ReceivePort(sdr=sdr, most_beats=beats if parts else 0)),
             "dqs_i": In(1),
             "dq_i": In(16),
             "fill_valid": Out(1),
@@ -281,7 +304,7 @@ class DataReceiver(wiring.Component):
         if self.sdr:
             self._take_bytes(m, dq)
         with m.If(port.start):
-            m.d.sync += [missing.eq(self.beats), port.incomplete.eq(1)]
+            m.d.sync += [missing.eq(port.beats if self.parts else self.beats), port.incomplete.eq(1)]
         with m.Elif(self.fill_valid):
             m.d.sync += [missing.eq(missing - 1), port.incomplete.eq(missing != 1)]
         with m.If(port.offline):

@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import DieRead
+from flashtrain.rtl.layouts import DieRead, PagePart, parted
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.timer import Timer
 from flashtrain.spec import FmsConfig
@@ -88,6 +88,7 @@ class _State:
         self.can_renew = Signal()  # a suspended read may end with the start of the next; a cycle late
         self.set_ready = Signal()  # the status says so
         self.has_failed = Signal()  # the status says so
+        self.identity_due = Signal()  # of the page whose part has been output last
 
 
 class Reader(wiring.Component):
@@ -103,6 +104,8 @@ class Reader(wiring.Component):
     A lone set needs the first line only. Each page takes SELECT (06h..E0h) and, tCCS later, DATA_OUT. Where
     chips lack commands of a cache read, each set, or each that is not the next page, takes the first line.
     Statistics need no sense, only a selection of their own (CBh..CCh); they end a run.
+    A part of a page takes SELECT and DATA_OUT for its bytes, then SELECT and IDENTITY_OUT for the identity. A
+    suspended read outputs whole pages, as BEh has no column.
 
     While another unit programs or erases, the reader suspends that for one set at a time, without a grant:
 
@@ -256,7 +259,7 @@ class Reader(wiring.Component):
             ),
             *(
                 self.bus.payload[field].eq(sets.read[field])
-                for field in ("zone", "page", "plane", "tag", "buffer_block")
+                for field in ("zone", "page", "plane", "tag", "buffer_block", *parted(self.config))
             ),
         ]
         can_sense, can_renew = Signal(), Signal()
@@ -529,6 +532,8 @@ class Reader(wiring.Component):
         sets, request = self._sets, self.bus.payload
         with m.State("SELECT"):
             m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
+            if self.config.part_bytes:
+                m.d.comb += [self.lock.eq(s.identity_due), request.of_identity.eq(s.identity_due)]
             with m.If(sets.read.statistics):
                 m.d.comb += request.op.eq(BusOp.SELECT_STATISTICS)
             with m.Elif(self._by_own_commands(s)):
@@ -553,6 +558,8 @@ class Reader(wiring.Component):
             with m.If(self.bus.ready):
                 m.d.comb += sets.remove.eq(1)
                 m.next = "DATA_OUT_SENT"
+            if self.config.part_bytes:
+                self._output_part(m, s)
 
         with m.State("DATA_OUT_SENT"):
             with m.If(self.bus_done):
@@ -569,3 +576,18 @@ class Reader(wiring.Component):
                     if self.config.chips.cache_read:
                         with m.If(sets.sensed):
                             m.next = "LOOK_AHEAD"
+            if self.config.part_bytes:
+                m.d.comb += self.lock.eq(s.identity_due)
+                with m.If(self.bus_done & s.identity_due):
+                    m.d.comb += self.page_output.eq(0)
+                    m.next = "SELECT"
+
+    def _output_part(self, m: Module, s: _State) -> None:
+        """In DATA_OUT: a part of the page, and after another SELECT its identity."""
+        sets, request = self._sets, self.bus.payload
+        m.d.comb += request.moves_part.eq(PagePart.is_partial(sets.read.part) & ~self._by_own_commands(s))
+        with m.If(s.identity_due):
+            m.d.comb += request.op.eq(BusOp.IDENTITY_OUT)
+        with m.If(self.bus.ready):
+            m.d.sync += s.identity_due.eq(request.moves_part & ~s.identity_due)
+            m.d.comb += sets.remove.eq(~request.moves_part | s.identity_due)

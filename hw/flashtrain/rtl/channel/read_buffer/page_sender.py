@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.identity import RECORD_BITS
-from flashtrain.rtl.layouts import PageTarget, ReadEffort, ReadHead
+from flashtrain.rtl.layouts import PagePart, PageTarget, ReadEffort, ReadHead
 from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
@@ -82,7 +82,7 @@ class PageSender(wiring.Component):
     -------
     pages : In(stream(CompletePage))
     read_head : Out(stream(ReadHead))  up to two are accepted ahead of their words
-    read_data : Out(stream)            page_beats words per accepted head, in order
+    read_data : Out(stream)            page_beats words per accepted head, or those of its part, in order
     read : Out(1), address : Out       read the memory; address of a word within all pages
     word : In                          its output, a cycle later
     returns : Out(1), returned : Out   pulse: this buffer is free again
@@ -115,6 +115,9 @@ class PageSender(wiring.Component):
         sending, sent_number, sent_word = Signal(), Signal(number_bits), Signal(range(config.page_beats))
         waiting, waiting_number = Signal(), Signal(number_bits)
         last_word = Signal()
+        if config.part_bytes:
+            waiting_part = Signal(PagePart(config))
+            last_sent = Signal.like(sent_word)
         sent = Signal(8 * config.data_bytes, reset_less=True)  # a block memory has such a register
         held, taken = Signal(), Signal()  # a word at the memory's output; it enters the register behind it
         free, repeatable = Signal(), Signal()  # the output holds no word; its word can be read again
@@ -126,6 +129,7 @@ class PageSender(wiring.Component):
             head.from_array.eq(page.target.from_array),
             head.identity.eq(page.identity),
             head.effort.eq(page.effort),
+            *([head.part.eq(page.target.part)] if config.part_bytes else []),
             self.pages.ready.eq(self.read_head.ready & ~waiting),
             self.read_data.payload.eq(sent),
             taken.eq(held & (~self.read_data.valid | self.read_data.ready)),
@@ -134,7 +138,7 @@ class PageSender(wiring.Component):
             self.other_reads.eq(self.other_requests & (free | repeatable)),
             self.read.eq(sending & free & ~self.other_requests),
             self.address.eq(Cat(sent_word, sent_number)),
-            last_word.eq(self.read & sent_word.all()),
+            last_word.eq(self.read & (sent_word == last_sent if config.part_bytes else sent_word.all())),
             self.returns.eq(last_word),
             self.returned.eq(sent_number),
         ]
@@ -152,4 +156,13 @@ class PageSender(wiring.Component):
             m.d.sync += [sending.eq(waiting), sent_number.eq(waiting_number), waiting.eq(0)]
         with m.If(self.read_head.valid & self.read_head.ready):
             m.d.sync += [waiting.eq(1), waiting_number.eq(page.number)]
+        if config.part_bytes:
+            bits = bits_for(config.part_bytes // config.data_bytes)
+            with m.If(~sending | last_word):
+                m.d.sync += [
+                    sent_word.eq(waiting_part.before << bits),
+                    last_sent.eq(~(waiting_part.behind << bits)),
+                ]
+            with m.If(self.read_head.valid & self.read_head.ready):
+                m.d.sync += waiting_part.eq(page.target.part)
         return m

@@ -37,6 +37,11 @@ class ChunkPosition(wiring.Component):
     word : Out, number : Out            of data: its word in the page, and its number in the word
     identified : Out(1), identity : Out(128)   the chunk completes the page's identity
     ends : Out(1)                       the chunk is the page's last
+
+    With parts:
+
+    begins : In(1)                      a page begins
+    first, last : In                    words of it that come, constant until it ends
     """
 
     def __init__(self, config: FmsConfig):
@@ -45,6 +50,9 @@ class ChunkPosition(wiring.Component):
         super().__init__({
             "valid": In(1),
             "chunk": In(chunks.bits),
+            **({
+                "begins": In(1), "first": In(range(config.page_beats)), "last": In(range(config.page_beats)),
+            } if config.part_bytes else {}),
             "of_data": Out(1),
             "word": Out(range(config.page_beats)),
             "number": Out(bits_for(chunks.count)),
@@ -69,7 +77,11 @@ class ChunkPosition(wiring.Component):
         with m.If(self.of_data):
             m.d.sync += self.number.eq(Mux(last_chunk, 0, self.number + 1))
             with m.If(last_chunk):
-                m.d.sync += [self.word.eq(self.word + 1), ending.eq(self.word.all())]
+                is_last = self.word == self.last if self.config.part_bytes else self.word.all()
+                m.d.sync += [self.word.eq(self.word + 1), ending.eq(is_last)]
+        if self.config.part_bytes:
+            with m.If(self.begins):
+                m.d.sync += self.word.eq(self.first)
         with m.If(self.valid & ending):
             m.d.sync += [
                 collected.eq(self.identity),
@@ -186,6 +198,8 @@ class PageMemory(wiring.Component):
         ]
         correction_writes = Signal()  # a correction requests the write port
         self._write(m, write, packer, position, correction_writes)
+        if config.part_bytes:
+            self._place_part(m, position)
         if config.randomizer:
             self._remove_key(m, packer)
         if config.code:
@@ -215,6 +229,17 @@ class PageMemory(wiring.Component):
                     write.addr.eq(Cat(position.word, self.fill_number)),
                     write.data.eq(packer.chunk.replicate(Chunks(self.config).count)),
                 ]
+
+    def _place_part(self, m: Module, position: ChunkPosition) -> None:
+        """The bytes of a part have the place in the page buffer that they have in the page."""
+        target, bits = self.fill_target, bits_for(self.config.part_bytes // self.config.data_bytes)
+        m.d.sync += position.begins.eq(self.fill_begins)
+        m.d.comb += position.last.eq(self.config.page_beats - 1)
+        with m.If(target.moves_part):
+            m.d.comb += [
+                position.first.eq(target.part.before << bits),
+                position.last.eq(~(target.part.behind << bits)),
+            ]
 
     def _remove_key(self, m: Module, packer: BeatPacker) -> None:
         m.submodules.keys = keys = Keystream(self.config)
@@ -307,7 +332,8 @@ class ReadBuffer(wiring.Component):
     -------
     fill : In(stream(FillTarget))      a page that the bus will bring; accepted when a page buffer is free
     fill_room : Out(1)                 a page buffer is free for the fill behind the present one
-    fill_valid : In(1), fill_data : In(16)   bus_page_bytes / 2 beats per page, the low bytes first
+    fill_valid : In(1), fill_data : In(16)   bus_page_bytes / 2 beats per page, the low bytes first; with
+                                       `moves_part` those of its part and the identity
     hits : In(stream(HitPage))         a page to copy; accepted with a free page buffer and `copy`
     copy : Out(stream(BufferPage))     its request to the write buffer
     copy_room : Out(1)                 during a copy: a word may arrive 3 cycles later

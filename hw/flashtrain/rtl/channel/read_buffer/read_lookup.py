@@ -68,6 +68,8 @@ class ReadLookup(wiring.Component):
             self.hits.payload.target.tag.eq(page.tag),
             self.hits.payload.target.buffer_block.eq(page.buffer_block),
         ]
+        if self.config.part_bytes:
+            m.d.comb += self.hits.payload.target.part.eq(page.part)
 
         with m.FSM(name="read_lookup") as fsm:
             with m.State("IDLE"):

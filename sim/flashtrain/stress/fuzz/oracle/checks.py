@@ -44,6 +44,8 @@ def data_bytes(entry: int, around: Surroundings) -> int:
         return 4 * (s.dwords.get(entry) + 1)
     reads = s.opcode.get(entry) == Opcode.READ
     expands = reads and around.rights[s.nsid.get(entry)].encodes
+    if reads and around.config.part_bytes and (parts := s.parts.get(entry)):
+        return parts * around.config.part_bytes
     blocks = (s.expanded if expands else s.nlb).get(entry) + 1
     return blocks * around.config.geometry.page_bytes
 
@@ -120,6 +122,11 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
         if opcode is Opcode.READ and rights.encodes:
             expanded = s.expanded.get(entry) + 1
             demand(expanded <= most, invalid, "5: the expanded blocks of a read within the transfer limit")
+        if opcode is Opcode.READ and around.config.part_bytes:
+            first, parts = s.first_part.get(entry), s.parts.get(entry)
+            demand(parts or not first, invalid, "5: without PARTS, FIRST_PART is 0")
+            demand(not parts or blocks == 1, invalid, "5: PARTS are of one block")
+            demand(first + parts <= around.config.page_parts, invalid, "5: the last part is within it")
     send_one = opcode is Opcode.ZONE_MANAGEMENT_SEND and not s.select_all.get(entry)
     of_zone = (Opcode.ZONE_APPEND, Opcode.UPDATE, Opcode.ZONE_RETIRE)
     if opcode in of_zone or send_one:
@@ -168,6 +175,8 @@ def _check_data_pointer(opcode: Opcode, entry: int, around: Surroundings) -> Non
     s, length = Submission, data_bytes(entry, around)
     address = s.address.get(entry)
     unit = 8 if opcode is Opcode.ZONE_MANAGEMENT_RECEIVE else around.config.geometry.page_bytes
+    if opcode is Opcode.READ and s.parts.get(entry):
+        unit = around.config.part_bytes or unit
     demand(s.sgl_type.get(entry) == 0, Status.SGL_TYPE_INVALID, "6: descriptor type")
     demand(s.length.get(entry) == length, Status.SGL_LENGTH_INVALID, "6: length")
     demand(address % unit == 0, Status.SGL_GRANULARITY_INVALID, f"6: address a multiple of {unit}")
