@@ -423,6 +423,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of the senses from now on */
 #define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
 #define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */
+#define FLASHTRAIN_BUS_OP_IDENTITY_OUT 0x20 /* the identity of a page, of which DATA_OUT has moved a part */
 
 /* Flags of a journal record. */
 #define FLASHTRAIN_RECORD_FLAG_CLEAN 0x01 /* the controller was shut down after this record */
@@ -452,6 +453,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_ROWS 448, 16 /* update: tiles of each channel */
 #define FLASHTRAIN_SUBMISSION_EXPANDED 448, 16 /* read of a stream with a codec: blocks of decoded data - 1 */
 #define FLASHTRAIN_SUBMISSION_EXACT 464, 1 /* append to and read of a stream with a codec: with WINDOW16 */
+#define FLASHTRAIN_SUBMISSION_FIRST_PART 480, 8 /* read: the first part of its only block */
+#define FLASHTRAIN_SUBMISSION_PARTS 488, 8 /* read: how many; 0 for whole blocks */
 #define FLASHTRAIN_SUBMISSION_SOURCE 480, 8 /* update, commit: namespace of the current generation */
 #define FLASHTRAIN_SUBMISSION_SOURCE_PAGE 496, 16 /* update: page of the source's zone that the first tile is on */
 #define FLASHTRAIN_SUBMISSION_PHYSICAL 64, 16 /* restore: physical zone */

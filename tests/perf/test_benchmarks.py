@@ -304,7 +304,7 @@ def test_wear_spread():
 
 
 ALONE = (
-    "wave_speed", "update_adam_w16_s8",
+    "wave_speed", "update_adam_w16_s8", "read_small",
     "pcie_append", "pcie_read", "pcie_command_time_write", "pcie_command_time_read",
     "pcie_latency_write", "pcie_latency_read",
 )  # fmt: skip
@@ -383,7 +383,8 @@ def test_the_rows_of_the_table():
         "append_codec", "append_codec_relu", "append_codec_random", "read_codec",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "small"] == [
-        "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
+        "append_erased", "read_sequential", "read_small", "append_latency", "command_interval",
+        "simulation_speed",
         "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
         "update_adam_w16x16_s16", "update_adam_w16_s8", "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",

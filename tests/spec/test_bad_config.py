@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from flashtrain.spec import PRESETS, ConfigError, FlashtrainError, Geometry
+from flashtrain.spec import PRESETS, Chips, ConfigError, FlashtrainError, Geometry
 from flashtrain.spec.pcie import TlpSizes
 from flashtrain.spec.timing import ns
 
@@ -58,6 +58,29 @@ BAD_CONFIGS = [
     ({"max_open": 0}, f"config.max_open is 0; {RANGE} 1 to 255"),
     ({"max_open": 13}, f"config.max_active is 12; {RANGE} 13 to 255"),
     ({"max_active": 256}, f"config.max_active is 256; {RANGE} 1 to 255"),
+    ({"part_bytes": 256}, f"config.part_bytes is 256; {POWER} 512 to 4096"),
+    ({"part_bytes": 1000}, f"config.part_bytes is 1000; {POWER} 512 to 4096"),
+    ({"part_bytes": 4096}, "config.part_bytes is 4096; expected at most half a page, 2048"),
+    (
+        {"part_bytes": 512, "code_strength": 13},
+        "config.code_strength is 13; expected 0 with part_bytes: parity is behind the whole page",
+    ),
+    (
+        {"part_bytes": 512, "randomizer": True},
+        "config.randomizer is True; expected false with part_bytes: a key begins with its page",
+    ),
+    (
+        {"part_bytes": 512, "codec": True},
+        "config.codec is True; expected false with part_bytes: an encoded page is decoded whole",
+    ),
+    (
+        {"part_bytes": 512, "chips": Chips(sca=True)},
+        "chips.sca is True; expected false with part_bytes",
+    ),
+    (
+        {"part_bytes": 512, "chips": Chips(luns=2, suspended_read=False, update=False)},
+        "chips.luns is 2; expected 1 with part_bytes",
+    ),
     ({"address_bits": 19}, f"config.address_bits is 19; {RANGE} 20 to 48"),
     ({"address_bits": 49}, f"config.address_bits is 49; {RANGE} 20 to 48"),
     ({"die_word_bytes": 24}, f"config.die_word_bytes is 24; {POWER} 8 to 64"),

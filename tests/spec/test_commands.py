@@ -149,6 +149,8 @@ def test_submission_entry():
         "rows": (14 * dword, 16),
         "expanded": (14 * dword, 16),
         "exact": (14 * dword + 16, 1),
+        "first_part": (15 * dword, 8),
+        "parts": (15 * dword + 8, 8),
         "source": (15 * dword, 8),
         "source_page": (15 * dword + 16, 16),
         "physical": (2 * dword, 16),

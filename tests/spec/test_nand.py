@@ -118,15 +118,17 @@ def test_bus_operations():
         "SET_READ_LEVEL": 29,
         "COPYBACK_READ": 30,
         "COPYBACK_PROGRAM": 31,
+        "IDENTITY_OUT": 32,
     }
 
 
 def test_upper_bits_of_bus_operations():
     for op in BusOp:
-        assert (op == 60 or 24 <= op <= 29) == (
+        assert (op in (32, 60) or 24 <= op <= 29) == (
             SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT, DataPhase.FEATURE)
         )
-        assert (op == 60) == (op >= 32) == (SEQUENCES[op].data is DataPhase.OUT)
+        assert (op in (32, 60)) == (op >= 32) == (SEQUENCES[op].data is DataPhase.OUT)
+        assert (op == 60) == (op & 0b11_1000 == 0b11_1000)
         assert (op in (24, 25)) == (SEQUENCES[op].data is DataPhase.IN and SEQUENCES[op].first is None)
         assert (20 <= op < 23) == op.name.startswith("SELECT")
 
@@ -166,4 +168,5 @@ def test_sequences():
         "SET_READ_LEVEL": "EF A feature",
         "COPYBACK_READ": "00 AAAAA 35",
         "COPYBACK_PROGRAM": "85 AAAAA 10",
+        "IDENTITY_OUT": "out",
     }

@@ -203,6 +203,7 @@ def test_config(name):
     derived = numbers(preset(name))
     net = derived.pop("net_channel_bytes_per_second")
     assert (derived.pop("chip_enables"), derived.pop("lun_bits")) == (GEOMETRIES[name]["dies"], 0)
+    assert (derived.pop("part_bytes"), derived.pop("page_parts")) == (0, 1)
     bounds = derived.pop("channel_bytes_per_second"), derived.pop("program_bytes_per_second")
     assert derived == CONFIGS[name]
     figures = GIGABYTES_PER_SECOND[name.removesuffix("_ecc").removesuffix("_codec")]

@@ -9,6 +9,7 @@ from tests.mutation.catalogue.frontend import FRONTEND
 from tests.mutation.catalogue.keys import KEYS
 from tests.mutation.catalogue.luns import LUNS
 from tests.mutation.catalogue.moving import MOVING
+from tests.mutation.catalogue.parts import PARTS
 from tests.mutation.catalogue.pcie import PCIE
 from tests.mutation.catalogue.pipelines import PIPELINES
 from tests.mutation.catalogue.port import COMMAND_PORT
@@ -34,6 +35,7 @@ FAULTS = (
     *LUNS,
     *BOARD,
     *MOVING,
+    *PARTS,
     *DIES,
     *STATE_FORMATS,
     *KEYS,

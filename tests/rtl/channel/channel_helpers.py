@@ -1,11 +1,14 @@
 """What the benches of the channel share: configurations that are small, and not all alike."""
 
+import random
 from dataclasses import replace
 
 import numpy as np
 
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import without_key
+from flashtrain.rtl.layouts import PagePart
+from flashtrain.sim.bench.streams import pack
 from flashtrain.spec import Chips, FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.sdr import with_sdr_waits
@@ -116,6 +119,17 @@ DUAL_RANDOM, WIDE_RANDOM, TINY_RANDOM = (
 )
 """Pages have keys: alone, with a code, and with all there is."""
 
+PARTS, WIDE_PARTS = (
+    replace(
+        one,
+        name=f"{base}parts",
+        geometry=replace(one.geometry, page_bytes=2048),
+        part_bytes=size,
+    )
+    for one, base, size in ((DUAL, "", 512), (WIDE, "wide_", 1024))
+)
+"""Reads name parts of a page: four of two dies, and two of words of four chunks."""
+
 SET_CONFIGS = {one.name: one for one in (TINY, DUAL, MANY_SETS)}
 CONFIGS: dict[str, FmsConfig] = {
     config.name: config
@@ -130,10 +144,30 @@ EVERY_CONFIG = {
         config.name: config
         for config in (
             IMPATIENT, WIRED, IMPATIENT_RETRY, MAKER, UPDATING, UPDATING_PAIR, DUAL_SPARES, LUNS,
-            LUNS_SPARES, LUNS_SDR,
+            LUNS_SPARES, LUNS_SDR, PARTS, WIDE_PARTS,
         )
     },
 }  # fmt: skip
+
+
+def a_part(config: FmsConfig, before: int, behind: int, target: int = 0) -> tuple[dict[str, int], slice]:
+    """The fields of a read of a page without so many parts before and behind, and its words."""
+    count = config.page_parts
+    words = config.page_beats // count
+    if count == 1:
+        return {}, slice(0, words)
+    part = pack(PagePart(config), before=before, behind=behind, target=target)
+    return {"part": part}, slice(before * words, (count - behind) * words)
+
+
+def some_part(config: FmsConfig) -> tuple[dict[str, int], slice]:
+    """The same of a random part, or of a whole page."""
+    count = config.page_parts
+    before = random.randrange(count)
+    behind = random.randrange(count - before)
+    if random.random() < 0.3:
+        before = behind = 0
+    return a_part(config, before, behind, random.randrange(count))
 
 
 def with_key(config: FmsConfig, data: bytes, page: int, plane: int) -> bytes:

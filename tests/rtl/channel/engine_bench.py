@@ -3,6 +3,7 @@
 import random
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import cocotb
 from cocotb.triggers import RisingEdge
@@ -10,9 +11,9 @@ from cocotb.triggers import RisingEdge
 from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadPage, WritePage, ZoneIdentity
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec.identity import identity_record
+from flashtrain.spec.identity import PageIdentity, identity_record
 from flashtrain.spec.registers import ChannelCounter
-from tests.rtl.channel.channel_helpers import EVERY_CONFIG
+from tests.rtl.channel.channel_helpers import EVERY_CONFIG, a_part, some_part
 from tests.rtl.channel.spare_configs import SPARE_CONFIGS
 from tests.rtl.channel.timeout_streams import PausingSink, clock_now, wait
 
@@ -27,6 +28,7 @@ VOLATILE, NON_VOLATILE = STREAMS = range(2)
 RANDOM_ZONES, APPENDED_ZONE, READ_ZONE, BUFFERED_ZONE = range(4), 4, 5, 6
 BAD_ZONE = bench_parameters()["bad_zone"]
 CHANNEL = 5
+WHOLE = 0, 0  # parts of a page that are left out
 
 
 @dataclass(eq=False)
@@ -69,9 +71,10 @@ class Centre:
         self.data = StreamSink(dut, "read_data", busy)
         self.announced: deque[tuple[Zone, list[int]]] = deque()
         self.owed: deque[tuple[Zone, list[int]]] = deque()
-        self.asked: dict[int, tuple[Zone, list[int], dict]] = {}  # by where they go
+        self.asked: dict[int, tuple[Zone, list[int], dict, dict]] = {}  # by where they go
         self.notices: Counter = Counter()  # (tag, failed) of what is to be told
         self.checked = 0
+        self.words_checked = 0
         self.given_up = 0  # pages that were wrong at each level
         self.flushed = 0
         self.accepted: list[int] = []  # cycles
@@ -130,12 +133,16 @@ class Centre:
                   "identity": zone.identity, "wear": zone.wear, "channel": CHANNEL}  # fmt: skip
         self.pages.send(pack(WritePage(CONFIG), **place, **fields))
 
-    def read(self, zone: Zone, index: int) -> None:
-        """Ask for a page that the channel has accepted."""
+    def read(self, zone: Zone, index: int, part: tuple[int, int] | None = None) -> None:
+        """Ask for a page that the channel has accepted, without so many parts before and behind.
+
+        A random part, if none is given.
+        """
         page = next(number for number in range(1 << 16) if number not in self.asked)
-        self.asked[page] = zone, zone.pages[index], zone.place(index)
+        fields, words = some_part(CONFIG) if part is None else a_part(CONFIG, *part)
+        self.asked[page] = zone, zone.pages[index][words], zone.place(index), fields
         zone.reads += 1
-        fields = {"tag": page % CONFIG.commands, "buffer_block": page}
+        fields = {"tag": page % CONFIG.commands, "buffer_block": page, **fields}
         self.reads.send(pack(ReadPage(CONFIG), **zone.place(index), **fields))
 
     async def flush_all(self):
@@ -213,11 +220,14 @@ class Centre:
             await wait(self.dut, 8)
             if self.checked == len(self.heads.items):
                 continue
-            begin, end = (number * CONFIG.page_beats for number in (self.checked, self.checked + 1))
+            head = unpack(ReadHead(CONFIG), self.heads.items[self.checked])
+            zone, words, place, part = self.asked[head["buffer_block"]]
+            begin, end = self.words_checked, self.words_checked + len(words)
             if len(self.data.items) < end:
                 continue
-            head = unpack(ReadHead(CONFIG), self.heads.items[self.checked])
-            zone, words, place = self.asked.pop(head["buffer_block"])
+            del self.asked[head["buffer_block"]]
+            self.words_checked = end
+            assert part.items() <= head.items()
             if head["failed"]:
                 assert CONFIG.read_levels and head["from_array"] and head["identity"] == 0
                 self.given_up += 1
@@ -335,7 +345,7 @@ async def reads_fill_the_bus(dut):
     await centre.flush_all()
 
     begin = clock_now()
-    centre.read(zone, 0)
+    centre.read(zone, 0, part=WHOLE)
     await RisingEdge(dut.read_head__valid)
     dut._log.info(f"a page from the NAND: its head comes after {clock_now() - begin} cycles")
     await centre.until(lambda: not centre.asked)
@@ -343,7 +353,7 @@ async def reads_fill_the_bus(dut):
     before = await centre.counters()
     begin = clock_now()
     for index in range(CAPACITY):
-        centre.read(zone, index)
+        centre.read(zone, index, part=WHOLE)
     await centre.until(lambda: not centre.asked)
     cycles = clock_now() - begin
     after = await centre.counters()
@@ -362,7 +372,7 @@ async def hits_are_short(dut):
     centre.append(zone)
     await centre.until(lambda: zone.arrived)
     begin = clock_now()
-    centre.read(zone, 0)
+    centre.read(zone, 0, part=WHOLE)
     await RisingEdge(dut.read_head__valid)
     cycles = clock_now() - begin
     dut._log.info(f"a page from the write buffer: its head comes after {cycles} cycles")
@@ -384,3 +394,56 @@ async def a_failed_program_is_told(dut):
             centre.append(zone)
     await centre.finish()
     assert (await centre.counters())["FAILURES"] == 1
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+async def a_part_takes_its_own_beats(dut):
+    """Of pages in the NAND, parts alone cross the bus, each with its identity behind another selection."""
+    centre = Centre(dut, busy=random.choice((0.5, 1)))
+    await centre.start()
+    zone = Zone(READ_ZONE)
+    await centre.reset(zone)
+    for _ in range(CAPACITY):
+        centre.append(zone)
+    await centre.flush_all()
+    before = await centre.counters()
+    for index in range(CAPACITY):
+        centre.read(zone, index)
+    words = sum(len(words) for _, words, *_ in centre.asked.values())
+    await centre.until(lambda: not centre.asked)
+    after = await centre.counters()
+    beats = words * CONFIG.data_bytes // 2 + CAPACITY * PageIdentity.BYTES // 2
+    assert words < CAPACITY * CONFIG.page_beats
+    assert after["BUS_DATA_OUT"] - before["BUS_DATA_OUT"] == beats
+    await centre.finish()
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+async def a_part_takes_its_time(dut):
+    """The head of a part of a page comes so many cycles after that of another length as it has more beats.
+
+    The whole page has no second selection: the bus is faster by that, and tCCS, and both turnarounds.
+    """
+    centre = Centre(dut)
+    await centre.start()
+    zone = Zone(READ_ZONE)
+    await centre.reset(zone)
+    centre.append(zone, close=1)
+    await centre.flush_all()
+    beats = CONFIG.part_bytes // 2
+    cycles = []
+    for behind in (0, *range(CONFIG.page_parts)):
+        centre.read(zone, 0, part=(0, behind))
+        begin = clock_now()
+        await RisingEdge(dut.read_head__valid)
+        cycles.append(clock_now() - begin)
+        await centre.until(lambda: not centre.asked)
+        await wait(dut, 200)
+    whole, *parts = cycles[1:]  # the first read comes soon after a program
+    dut._log.info(f"heads after {cycles} cycles")
+    steps = [longer - shorter for longer, shorter in pairwise(parts)]
+    assert all(step == beats for step in steps), cycles
+    selection = sum(map(CONFIG.timing.cycles, ("trhw", "tccs"))) + 7 * CONFIG.timing.cycles("twc")
+    added = parts[0] + beats - whole
+    assert selection < added < selection + 40, (added, selection)
+    await centre.finish()

@@ -11,7 +11,16 @@ from flashtrain.rtl.lib.forward import forward
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
-from tests.rtl.channel.channel_helpers import CONFIGS, DUAL_SPARES, EVERY_CONFIG, LUNS, LUNS_SDR, LUNS_SPARES
+from tests.rtl.channel.channel_helpers import (
+    CONFIGS,
+    DUAL_SPARES,
+    EVERY_CONFIG,
+    LUNS,
+    LUNS_SDR,
+    LUNS_SPARES,
+    PARTS,
+    WIDE_PARTS,
+)
 from tests.rtl.channel.engine_top import EngineTop
 from tests.rtl.elaborated import elaborated
 
@@ -88,6 +97,14 @@ def test_sdr(simulator, seed):
 @pytest.mark.parametrize("name", [DUAL_SPARES.name, LUNS_SPARES.name])
 def test_spares(name, simulator, seed):
     run("engine_spares", EVERY_CONFIG[name], simulator, seed)
+
+
+@pytest.mark.usual("icarus-parts", "verilator-parts")
+@pytest.mark.parametrize("name", [PARTS.name, WIDE_PARTS.name])
+def test_parts(name, simulator, seed):
+    """The other tests of the bench read whole pages."""
+    part = "its_time" if simulator is Simulator.ICARUS else "contents|own_beats|its_time"
+    run("engine", EVERY_CONFIG[name], simulator, seed, part)
 
 
 def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, part: str | None = None) -> None:

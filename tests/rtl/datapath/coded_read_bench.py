@@ -13,7 +13,7 @@ from flashtrain.rtl.lib.axi import burst_layout, write_beat_layout
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.identity import identity_record
 from flashtrain.spec.streams import Codec
-from tests.rtl.datapath.lane_configs import TWO_LANES as CONFIG
+from tests.rtl.datapath.path_configs import TWO_LANES as CONFIG
 
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)

@@ -2,20 +2,27 @@
 
 import random
 from collections import Counter
-from dataclasses import replace
 
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.layouts import ReadEffort, ReadHead, ReadJob, ReadPage, ReturnedPage, ZoneIdentity
+from flashtrain.rtl.layouts import (
+    PagePart,
+    ReadEffort,
+    ReadHead,
+    ReadJob,
+    ReadPage,
+    ReturnedPage,
+    ZoneIdentity,
+)
 from flashtrain.rtl.lib.axi import burst_layout, write_beat_layout
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec import preset
 from flashtrain.spec.identity import PageIdentity, identity_record
+from tests.rtl.channel.channel_helpers import some_part
+from tests.rtl.datapath.path_configs import read_config
 
-CONFIG = preset("tiny_ecc")
-CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench_parameters()))
+CONFIG = read_config(bench_parameters()["shape"])
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)
 BEAT_BITS = 8 * CONFIG.data_bytes
@@ -59,7 +66,10 @@ class Bench:
 
     def send(self, *jobs: dict) -> None:
         self.jobs_sent |= {job["tag"]: job for job in jobs}
-        self.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in jobs))
+        names = ReadJob(CONFIG).members
+        self.jobs.send(*(
+            pack(ReadJob(CONFIG), **{name: job[name] for name in names if name in job}) for job in jobs
+        ))  # fmt: skip
 
     async def _channel(self, channel: int) -> None:
         served = 0
@@ -87,11 +97,12 @@ class Bench:
                         from_array=int(from_array),
                         identity=int.from_bytes(record, "little"),
                         effort=effort,
+                        **({"part": page["part"]} if CONFIG.part_bytes else {}),
                     )
                 )
                 self.beats[channel].send(*(
                     word(page["zone"], page["page"], page["die"], page["plane"], channel, beat)
-                    for beat in range(CONFIG.page_beats)
+                    for beat in range(CONFIG.page_beats)[job.get("words", slice(None))]
                 ))  # fmt: skip
 
     async def _tensor_buffer(self) -> None:
@@ -149,8 +160,10 @@ def expected(jobs: list[dict]) -> tuple[dict[int, int], Counter]:
     for job in jobs:
         for index in range(job["blocks"]):
             place = GEOMETRY.place(job["offset"] + index)
-            for beat in range(CONFIG.page_beats):
-                address = (job["buffer_block"] + index) * GEOMETRY.page_bytes + beat * CONFIG.data_bytes
+            start = (job["buffer_block"] + index) * GEOMETRY.page_bytes + job.get("start", 0)
+            beats = range(CONFIG.page_beats)[job.get("words", slice(None))]
+            for beat in beats:
+                address = start + (beat - beats.start) * CONFIG.data_bytes
                 memory[address] = word(job["zone"], place.page, place.die, place.plane, place.channel, beat)
         tags[job["tag"]] += job["blocks"]
     return memory, tags
@@ -170,6 +183,41 @@ async def pages_reach_the_tensor_buffer(dut, busy):
     assert Counter(event["tag"] for event in events) == tags
     assert Counter((event["tag"], event["effort"]) for event in events) == bench.efforts
     assert not any(event["failed"] for event in events)
+
+
+def job_of_part(page: int) -> dict:
+    """A job for a part of a block. It goes somewhere in the buffer, maybe over the end of a block."""
+    fields, words = some_part(CONFIG)
+    target = unpack(PagePart(CONFIG), fields["part"])["target"]
+    job = {**random_job(page), "offset": random.randrange(GEOMETRY.zone_capacity), "blocks": 1}
+    return {**job, **fields, "words": words, "start": target * CONFIG.part_bytes}
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+@cocotb.parametrize(busy=[1, 0.5])
+async def parts_go_where_they_are_sent(dut, busy):
+    """Between whole blocks; nothing beside them is written, nor are those that fail."""
+    bench = Bench(dut, busy, failing=0.1)
+    await bench.start()
+    for _ in range(4):
+        jobs = [random.choice((job_of_part, job_of_part, random_job))(100 * n) for n in range(8)]
+        bench.send(*jobs)
+        _, tags = expected(jobs)
+        done = len(bench.returned.items)
+        answers = (await bench.returned.wait_for(done + tags.total()))[done:]
+        events = [unpack(ReturnedPage(CONFIG), answer) for answer in answers]
+        assert Counter(event["tag"] for event in events) == tags
+        failed = Counter(event["tag"] for event in events if event["failed"])
+        assert failed == Counter(page // 100 for page in bench.failed_pages)
+        blocks = (
+            {**job, "offset": job["offset"] + n, "buffer_block": job["buffer_block"] + n, "blocks": 1}
+            for job in jobs
+            for n in range(job["blocks"])
+        )
+        memory, _ = expected([one for one in blocks if one["buffer_block"] not in bench.failed_pages])
+        assert bench.memory == memory
+        bench.memory.clear()
+        bench.failed_pages.clear()
 
 
 @cocotb.test()
@@ -244,7 +292,8 @@ async def an_error_of_the_tensor_buffer_fails_its_page(dut):
         cocotb.start_soon(bench._channel(channel))
     bench.send({**random_job(0), "blocks": 2})
     await bench.written.wait_for(2 * CONFIG.page_beats)
-    bench.answers.send(1, 0)
+    of_page = CONFIG.page_parts  # as many bursts
+    bench.answers.send(1, *[0] * (2 * of_page - 1))
     events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(2)]
     assert [event["failed"] for event in events] == [1, 0]
 

@@ -1,6 +1,5 @@
 """The read command pipeline, alone: channels and tensor buffer are models in the bench."""
 
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -14,8 +13,8 @@ from flashtrain.rtl.datapath.read_pipeline import ReadPipeline
 from flashtrain.rtl.datapath.read_return import ReadReturn
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.sim.bench.runner import Simulator, run_bench
-from flashtrain.spec import FmsConfig, preset
-from tests.rtl.datapath.lane_configs import TWO_LANES
+from flashtrain.spec import FmsConfig
+from tests.rtl.datapath.path_configs import SHAPES, TWO_LANES, read_config
 
 BEATS = ("data", "data_valid", "data_ready", "data_chosen")
 
@@ -71,18 +70,17 @@ class JoinedReadReturn(wiring.Component):
         return m
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-wider")
-@pytest.mark.icarus("beat_per_clock|failed_pages|inspection|error_of")
-@pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
-def test_read_pipeline(simulator: Simulator, seed: int, part: str | None, shape: dict[str, int]) -> None:
-    tiny = preset("tiny_ecc")
+@pytest.mark.usual("icarus-tiny", "verilator-wider", "verilator-parts")
+@pytest.mark.icarus("beat_per_clock|failed_pages|inspection|error_of|parts.*busy=1$")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_read_pipeline(simulator: Simulator, seed: int, part: str | None, shape: str) -> None:
     run_bench(
-        JoinedReadPipeline(replace(tiny, read_queue=8, geometry=replace(tiny.geometry, **shape))),
+        JoinedReadPipeline(read_config(shape)),
         "read_pipeline",
         Path(__file__).with_name("read_pipeline_bench.py"),
         simulator=simulator,
         seed=seed,
-        parameters=shape,
+        parameters={"shape": shape},
         test_filter=part,
     )
 

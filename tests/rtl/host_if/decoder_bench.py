@@ -10,7 +10,8 @@ from flashtrain.rtl.layouts import OPERATION_OF, Command, Operation, StreamTable
 from flashtrain.rtl.layouts import Entry as EntryLayout
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec import Opcode, Status, preset
+from flashtrain.spec import Opcode, Status
+from tests.configurations import configuration
 from tests.rtl.host_if.decoder_oracle import (
     FLUSH,
     GENERATION,
@@ -25,7 +26,7 @@ from tests.rtl.host_if.decoder_oracle import (
     random_oracle,
 )
 
-CONFIG = preset(bench_parameters()["preset"])
+CONFIG = configuration(bench_parameters()["preset"])
 COMMAND, ENTRY = Command(CONFIG), EntryLayout()
 ENTRIES = bench_parameters()["entries"]
 DECODER_STATUSES = {

@@ -157,6 +157,15 @@ class Oracle(NamedTuple):
         codec = self.streams[e.get(1) - 1].codec
         return WINDOW16 if codec != RAW and e.get(14, 16, 1) else codec
 
+    def part(self, e: Entry) -> int:
+        """The bits of the part of a page: parts before it, parts behind it, and its place in the buffer."""
+        unit, page_bytes = self.config.part_bytes, self.config.geometry.page_bytes
+        first, parts, most = e.get(15, 0, 8), e.get(15, 8, 8), page_bytes // unit
+        if e.opcode != READ or parts == 0:
+            return 0
+        target = e.address % page_bytes // unit
+        return first | most * (most - first - parts) | most * most * target
+
     def expands(self, e: Entry) -> bool:
         return e.opcode == READ and self.streams[e.get(1) - 1].codec != RAW
 
@@ -174,6 +183,11 @@ class Oracle(NamedTuple):
             return True
         if opcode in SERVES_DIES:
             return blocks != g.channels * g.dies
+        if opcode == READ and self.config.part_bytes:
+            first, parts = e.get(15, 0, 8), e.get(15, 8, 8)
+            if parts == 0:
+                return first != 0
+            return blocks != 1 or self.config.part_bytes * (first + parts) > g.page_bytes
         if opcode == UPDATE:
             pages, copies, rows = e.get(13, 16, 8), e.get(13, 24, 8), e.get(14, 0, 16)
             if not 1 <= pages <= g.planes or copies > pages or rows == 0:
@@ -211,11 +225,15 @@ class Oracle(NamedTuple):
         report = opcode == RECEIVE
         blocks = e.get(14, 0, 16) + 1 if self.expands(e) else e.get(12, 0, 16) + 1
         expected = 4 * (e.get(12) + 1) if report else page_bytes * blocks
+        unit = 8 if report else page_bytes
+        if opcode == READ and self.config.part_bytes and (parts := e.get(15, 8, 8)):
+            unit = self.config.part_bytes
+            expected = parts * unit
         if e.get(9, 24, 8) != 0:
             return Status.SGL_TYPE_INVALID
         if e.get(8) != expected:
             return Status.SGL_LENGTH_INVALID
-        if e.address % (8 if report else page_bytes):
+        if e.address % unit:
             return Status.SGL_GRANULARITY_INVALID
         if e.address + expected > self.memory_bytes:
             return Status.DATA_TRANSFER_ERROR
@@ -230,6 +248,8 @@ class Oracle(NamedTuple):
         if e.opcode in MOVES_BLOCKS:
             page = e.address // self.config.geometry.page_bytes
             fields |= {"offset": offset, "blocks": e.get(12, 0, 16) + 1, "buffer_block": page}
+            if self.config.part_bytes:
+                fields |= {"part": self.part(e)}
             fields |= {} if e.opcode in (*SERVES_DIES, INSPECT) else place
         if self.config.codec and e.opcode in (APPEND, READ):
             fields |= {"codec": self.codec(e)}
@@ -345,6 +365,10 @@ def random_entry(oracle: Oracle) -> Entry:
             expanded = random.choice([1, config.max_blocks, random.randint(1, config.max_blocks)])
             e.put(14, 0, 16, expanded - 1)
             length = geometry.page_bytes * expanded
+        if opcode == READ and config.part_bytes:
+            e.put(15, 0, 16, 0)
+            if random.random() < 0.7:
+                length, alignment = _put_parts(oracle, e)
         known = {SEND: (1, 2, 3, 4, 5), GENERATION: (1, 2, 3), RESTORE: (1, 2, 2, 2, 3, 4, 5, 5)}
         e.put(13, 0, 8, random.choice(known.get(opcode, (0xD, 0xF))))
     if opcode == INSPECT:
@@ -354,7 +378,8 @@ def random_entry(oracle: Oracle) -> Entry:
         e.put(2, 0, 16, random.randrange(geometry.zones))
         e.put(13, 8, 5, random.choice((0x4, 0xD, 0xE, 0xF, 0x1E, 0x1D)))
     partners = [n for n in valid if n != nsid and oracle.streams[n - 1].zones == stream.zones]
-    e.put(15, 0, 8, random.choice(partners or valid))
+    if opcode != READ or not config.part_bytes:
+        e.put(15, 0, 8, random.choice(partners or valid))
     if opcode == RESTORE and e.get(13, 0, 8) == RESTORE_BLOCK:
         for low, count in ((0, geometry.channels), (8, geometry.dies), (16, geometry.planes)):
             e.put(14, low, 8, random.randrange(count + (random.random() < 0.05)))
@@ -365,6 +390,17 @@ def random_entry(oracle: Oracle) -> Entry:
     for _ in range(random.choices([0, 1, 2, 3], [4, 5, 2, 1])[0]):
         _break(oracle, e, length, alignment)
     return e
+
+
+def _put_parts(oracle: Oracle, e: Entry) -> tuple[int, int]:
+    """Draw a part of a block, seldom too long or of a second block; returns its bytes and their multiple."""
+    unit, page_bytes = oracle.config.part_bytes, oracle.config.geometry.page_bytes
+    most = page_bytes // unit
+    first = random.randrange(most)
+    parts = random.randint(1, most - first + (random.random() < 0.05))
+    e.put(15, 0, 16, parts << 8 | first)
+    e.put(12, 0, 16, int(random.random() < 0.05))
+    return parts * unit, unit
 
 
 def _put_coded_append(oracle: Oracle, e: Entry) -> int:

@@ -14,6 +14,7 @@ from flashtrain.rtl.host_if.seconds import Seconds
 from flashtrain.rtl.host_if.stopwatch import Stopwatch
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import preset
+from tests.configurations import configuration
 
 
 def run(top, name: str, simulator: Simulator, seed: int, part: str | None = None, **parameters):
@@ -21,14 +22,25 @@ def run(top, name: str, simulator: Simulator, seed: int, part: str | None = None
     run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters, test_filter=part)
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-tiny", "verilator-tiny_codec", "verilator-tiny_ecc")
+@pytest.mark.usual(
+    "icarus-tiny", "verilator-tiny", "verilator-tiny_codec", "verilator-tiny_ecc", "verilator-tiny_parts"
+)
 @pytest.mark.icarus("four_cycles|transfer_error")
 @pytest.mark.parametrize(
-    "preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc", "tiny_codec", "behemoth_codec"]
+    "preset_name",
+    ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc", "tiny_codec", "behemoth_codec", "tiny_parts"],
 )
 def test_decoder(simulator, seed, part, preset_name):
     entries = 1_000 if simulator is Simulator.ICARUS else 8_000
-    run(Decoder(preset(preset_name)), "decoder", simulator, seed, part, preset=preset_name, entries=entries)
+    run(
+        Decoder(configuration(preset_name)),
+        "decoder",
+        simulator,
+        seed,
+        part,
+        preset=preset_name,
+        entries=entries,
+    )
 
 
 @pytest.mark.usual("icarus-codec", "verilator-raw", "verilator-codec")

@@ -9,7 +9,7 @@ from cocotb.triggers import RisingEdge, ValueChange
 
 from flashtrain.rtl.channel.block_table import BlockPlace
 from flashtrain.rtl.channel.bus.bus_controller import BusActivity
-from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget
+from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PagePart, PageSource, PageTarget
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import HIGH, StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.geometry import bits_for
@@ -48,6 +48,8 @@ if CONFIG.read_levels:
 if CONFIG.geometry.spare_blocks:
     CYCLES |= {BusOp.COPYBACK_READ: 7, BusOp.COPYBACK_PROGRAM: 7}
 NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS | {BusOp.SET_READ_LEVEL}]
+OF_PARTS = {BusOp.SELECT, BusOp.DATA_OUT, BusOp.IDENTITY_OUT} if CONFIG.part_bytes else set()
+IDENTITY_BEATS = 8
 FETCH_CYCLES = 2  # until the bench gives the beats that the bus has asked for
 ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}
 
@@ -113,18 +115,21 @@ class Bench:
         if CONFIG.read_levels:
             chosen["level"] = random.randint(0, CONFIG.read_levels)
         chosen["from_array"] = 0 if chosen["origin"] else random.getrandbits(1)
+        if op in OF_PARTS:
+            chosen |= {"origin": 0, "from_array": 1}
         self.expected[die].append(chosen)
-        self.requests[die].send(pack(BUS_REQUEST, **chosen))
+        names = BUS_REQUEST.members
+        self.requests[die].send(pack(BUS_REQUEST, **{name: chosen[name] for name in chosen if name in names}))
 
     def take_offline(self, die: int) -> None:
         self.offline.add(die)
         self.dut.offline.value = sum(1 << number for number in self.offline)
 
-    async def perform(self, die: int, op: BusOp) -> tuple[int, int]:
+    async def perform(self, die: int, op: BusOp, **fields: int) -> tuple[int, int]:
         """One operation that nobody expects on the pins: cycles from its start to its end, and the status."""
         self.unseen += 1
         started = clock_now()
-        self.requests[die].send(pack(BUS_REQUEST, op=op, kind=bus_kind(op)))
+        self.requests[die].send(pack(BUS_REQUEST, op=op, kind=bus_kind(op), **fields))
         await until(self.dut, getattr(self.dut, f"done__{die}"))
         return clock_now() - started, int(self.dut.status.value)
 
@@ -152,24 +157,33 @@ class Bench:
             return
         self.operations.append(operation)
         expected = self.expected[operation.die].popleft()
-        assert operation.op is expected["op"]
+        is_identity = expected["op"] is BusOp.IDENTITY_OUT
+        assert operation.op is (BusOp.DATA_OUT if is_identity else expected["op"])
+        if CONFIG.part_bytes and len(operation.address) == 5:
+            assert int.from_bytes(bytes(operation.address[:2]), "little") == expected.get("column", 0)
+        if "beats" in expected:
+            assert operation.data_out == expected["beats"]
         if operation.op in ADDRESSED:
             place = expected["zone"], operation.die, expected["plane"]
             row = GEOMETRY.row_address(self.blocks[place], expected["plane"], expected["page"])
             assert operation.row == row
-        if operation.op is BusOp.DATA_OUT:
+        if operation.op is BusOp.DATA_OUT and not is_identity:
             place = expected["slot"], expected["plane"]
             target = {name: expected[name] for name in ("tag", "buffer_block", "from_array")}
             source = 0
             if CONFIG.read_levels:
                 named = {name: expected[name] for name in ("zone", "page", "plane", "level")}
                 source = pack(PageSource(CONFIG), die=operation.die, **named)
-            self.fills.append({**(self.origins[place] if expected["origin"] else target), "source": source})
+            names = ("part", "moves_part") if CONFIG.part_bytes else ()
+            part = {name: expected.get(name, 0) for name in names}
+            origin = self.origins[place] if expected["origin"] else target
+            self.fills.append({**origin, "source": source, **part})
         if operation.op is BusOp.SET_READ_LEVEL:
             assert self.parameters[-PARAMETERS:] == [expected["level"] * 0x0101, 0, 0, 0]
         if operation.op in TAKES_DATA:
             self.fetches.append({name: expected[name] for name in ("slot", "plane")})
-        self._check_length(operation)
+        if "beats" not in expected:
+            self._check_length(operation)
 
     def _check_length(self, operation: Operation) -> None:
         cycles = operation.end - operation.begin + 1
@@ -370,6 +384,85 @@ async def random_operations(dut, beats_busy, fill_busy):
                 bench.request(die, random.choice(choice))
         await wait(dut, random.choice((0, 20, 1000)))
     await bench.finish()
+
+
+def some_part() -> tuple[dict[str, int], int, int]:
+    """The fields of a page of which a part is moved, the column of its first byte, and its beats."""
+    count = CONFIG.page_parts
+    before = random.randrange(count)
+    behind = random.randrange(int(before == 0), count - before)
+    part = pack(PagePart(CONFIG), before=before, behind=behind, target=random.randrange(count))
+    beats = CONFIG.part_bytes // 2
+    return {"part": part, "moves_part": 1}, 2 * beats * before, beats * (count - before - behind)
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+async def a_part_and_its_identity(dut):
+    """Each has a column of its own. Other dies say their status between, and no beat is lost or invented."""
+    bench = Bench(dut, latency=random.randint(1, 4))
+    await bench.start()
+
+    async def done() -> None:
+        while any(bench.expected):
+            await wait(dut, 10)
+
+    for die in (*DIES, *DIES):
+        fields, first_byte, beats = some_part()
+        for column, following in ((first_byte, BusOp.DATA_OUT), (GEOMETRY.page_bytes, BusOp.IDENTITY_OUT)):
+            of_identity = int(following is BusOp.IDENTITY_OUT)
+            bench.request(die, BusOp.SELECT, **fields, column=column, of_identity=of_identity)
+            await done()
+            for other in random.sample(DIES, 2):
+                bench.request(other, BusOp.STATUS)
+            await wait(dut, CONFIG.timing.cycles("tccs"))
+            bench.request(die, following, **fields, beats=IDENTITY_BEATS if of_identity else beats)
+            await done()
+        filled = len(bench.filled)
+        bench.request((die + 1) % len(DIES), BusOp.STATUS)
+        await done()
+        await wait(dut, 20)
+        assert len(bench.filled) == filled
+    await bench.finish()
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+@cocotb.parametrize(lost=["silent", "offline"])
+@cocotb.parametrize(from_start=[True, False])
+async def a_die_is_lost_with_its_part(dut, lost, from_start):
+    """Zeros take the place of all that is missing, once."""
+    bench = Bench(dut)
+    await bench.start()
+
+    def lose() -> None:
+        bench.silent.add(0)
+        if lost == "offline":
+            bench.take_offline(0)
+
+    fields, column, beats = some_part()
+    if from_start:
+        lose()
+    else:
+        bench.request(0, BusOp.SELECT, **fields, column=column)
+        await wait(dut, 10 * TWC + CONFIG.timing.cycles("tccs"))
+    if from_start:
+        await bench.perform(0, BusOp.SELECT, **fields)
+        await wait(dut, CONFIG.timing.cycles("tccs"))
+        await bench.perform(0, BusOp.DATA_OUT, **fields)
+    else:
+        bench.request(0, BusOp.DATA_OUT, **fields, beats=beats)
+        while any(bench.expected):
+            await wait(dut, 10)
+        lose()
+    await bench.perform(0, BusOp.SELECT, **fields, of_identity=1)
+    await wait(dut, CONFIG.timing.cycles("tccs"))
+    await bench.perform(0, BusOp.IDENTITY_OUT, **fields)
+    await wait(dut, 20)
+    came = [] if from_start else bench.sent
+    assert bench.filled == came + [0] * (beats + IDENTITY_BEATS - len(came))
+    bench.request(1, BusOp.STATUS)
+    while bench.expected[1]:
+        await wait(dut, 10)
+    assert bench.done[1] == 1 and len(bench.filled) == beats + IDENTITY_BEATS
 
 
 FAILED = 0b0111_0011  # RDY, ARDY, SUSPENDED_READ, FAILC, FAIL: ONFI 5.1, section 5.13

@@ -30,6 +30,13 @@ SLOW_PORT = replace(
     ),
 )  # fmt: skip
 
+FOUR_DIES_PARTS = replace(
+    FOUR_TINY_DIES,
+    name="four_dies_parts",
+    geometry=replace(FOUR_TINY_DIES.geometry, page_bytes=2048),
+    part_bytes=512,
+)
+
 TINY_SCA, FOUR_DIES_SCA = (
     replace(one, name=name, chips=Chips(sca=True))
     for name, one in (("tiny_sca", TINY_ECC), ("four_dies_sca", FOUR_TINY_DIES))
@@ -45,6 +52,7 @@ CONFIGS: dict[str, FmsConfig] = {
     "four_tiny_dies": FOUR_TINY_DIES,
     "tiny_port": TINY_PORT,
     "slow_port": SLOW_PORT,
+    "four_dies_parts": FOUR_DIES_PARTS,
     "tiny_sca": TINY_SCA,
     "four_dies_sca": FOUR_DIES_SCA,
 }
@@ -58,6 +66,5 @@ _SELECT = {BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.STATU
 
 def bus_kind(op: BusOp) -> int:
     """The bits of `BusKind` that belong to an operation. Some are taken for others (`BusOp`)."""
-    return pack(
-        BusKind(), moves_page=op in _MOVE_PAGE, gives_page=op is BusOp.DATA_OUT, selects=op in _SELECT
-    )
+    gives_page = op in (BusOp.DATA_OUT, BusOp.IDENTITY_OUT)
+    return pack(BusKind(), moves_page=op in _MOVE_PAGE, gives_page=gives_page, selects=op in _SELECT)

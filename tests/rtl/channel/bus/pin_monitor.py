@@ -234,9 +234,11 @@ class PinMonitor:
             key = (operation.commands[0], len(operation.address), confirm)
             assert key in OPERATIONS and len(operation.commands) <= 2, f"clock {clock}: unknown {operation}"
             operation.op = OPERATIONS[key]
-        if len(operation.address) == 5:
+        if len(operation.address) == 5 and not self.config.part_bytes:
             assert operation.address[:2] == [0, 0], f"clock {clock}: column {operation.address[:2]}"
         expected_out = {BusOp.DATA_OUT: page_beats}.get(operation.op, int(operation.op in GIVES_STATUS))
+        if operation.op is BusOp.DATA_OUT and self.config.part_bytes:
+            expected_out = operation.data_out  # the bench knows how many
         expected_in = page_beats if operation.op in TAKES_DATA else 0
         if operation.op in LOADS:
             expected_in = self.config.loaded_page_bytes // 2

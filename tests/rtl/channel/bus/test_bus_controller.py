@@ -13,7 +13,7 @@ from flashtrain.spec.timing import NandTiming, ns
 from tests.rtl.channel.bus.nand_helpers import CONFIGS
 
 
-def run(bench: str, config: str, simulator: Simulator, seed: int) -> None:
+def run(bench: str, config: str, simulator: Simulator, seed: int, part: str | None = None) -> None:
     """Run a bench of this folder on the bus controller of a configuration."""
     run_bench(
         BusController(CONFIGS[config]),
@@ -22,6 +22,7 @@ def run(bench: str, config: str, simulator: Simulator, seed: int) -> None:
         simulator=simulator,
         seed=seed,
         parameters={"config": config},
+        test_filter=part,
     )
 
 
@@ -29,6 +30,11 @@ def run(bench: str, config: str, simulator: Simulator, seed: int) -> None:
 @pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
 def test_bus_controller(config, simulator, seed):
     run("bus_controller_bench.py", config, simulator, seed)
+
+
+def test_parts(simulator, seed):
+    """The other tests of the bench are of whole pages."""
+    run("bus_controller_bench.py", "four_dies_parts", simulator, seed, "part")
 
 
 @pytest.mark.usual("icarus-tiny_sca", "verilator-four_dies_sca")
