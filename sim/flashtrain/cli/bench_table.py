@@ -60,7 +60,8 @@ CODED = tuple(
 SMALL_SCALE = tuple(
     Row(name, "small")
     for name in (
-        "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
+        "append_erased", "read_sequential", "read_small", "append_latency", "command_interval",
+        "simulation_speed",
         "update_adam", "update_adam_bf16", "update_adam_w32_s16", "update_adam_w16_s16",
         "update_adam_w16x16_s16", "update_adam_w16_s8", "update_momentum", "update_sgd", "update_muon",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",

@@ -10,7 +10,13 @@ from flashtrain.perf.checkpoint_pin import checkpoint_pin
 from flashtrain.perf.checkpoint_stall import checkpoint_append, checkpoint_copy_out, checkpoint_stall
 from flashtrain.perf.codec.bandwidth import CODED_NODE, append_codec, read_codec
 from flashtrain.perf.codec.contents import Contents
-from flashtrain.perf.commands import command_interval, command_time_read, command_time_write, read_random
+from flashtrain.perf.commands import (
+    command_interval,
+    command_time_read,
+    command_time_write,
+    read_random,
+    read_small,
+)
 from flashtrain.perf.latency import append_latency
 from flashtrain.perf.measurement import Measurement, Result
 from flashtrain.perf.mixed import IN_FLIGHT, mixed
@@ -41,6 +47,7 @@ from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink
 from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.perf.wear import wear_spread
 from flashtrain.spec import FmsConfig, NodeTable
+from flashtrain.spec.config import LEAST_PART_BYTES
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 
@@ -125,6 +132,13 @@ def _wear_spread(device: Device, quick: bool) -> Measurement:
     return wear_spread(device, device.link.erase_counts, quick)
 
 
+def _with_parts(config: FmsConfig) -> FmsConfig:
+    """With reads of parts of 512 bytes, and pages of four of them at least."""
+    page_bytes = max(config.geometry.page_bytes, 4 * LEAST_PART_BYTES)
+    geometry = replace(config.geometry, page_bytes=page_bytes)
+    return replace(config, name=f"{config.name}_parts", geometry=geometry, part_bytes=LEAST_PART_BYTES)
+
+
 def _with_fp8(config: FmsConfig) -> FmsConfig:
     """With moments in FP8, and a unit that computes a tile within a program, if one can.
 
@@ -206,6 +220,7 @@ BENCHMARKS = {
     "command_time_write": Benchmark(_recorded(command_time_write), LONG_QUEUE),
     "command_time_read": Benchmark(_recorded(command_time_read), LONG_QUEUE),
     "read_random": Benchmark(_recorded(read_random), LONG_QUEUE),
+    "read_small": Benchmark(_recorded(read_small), LONG_QUEUE, shape=_with_parts),
     "ocowfc_single_page": Benchmark(_bus_share(Reads.SINGLE_PAGE), LONG_QUEUE),
     "ocowfc_cached": Benchmark(_bus_share(Reads.CACHED)),
     "append_sdr": Benchmark(_recorded(append_sdr)),

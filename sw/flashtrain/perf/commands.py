@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flashtrain.host import Device, Extent
 from flashtrain.spec import FmsConfig, Geometry, Opcode, Port, Submission, ZoneAction
@@ -11,7 +12,7 @@ from .append import STREAM
 from .array_work import ArrayRecorder
 from .measurement import BenchmarkError, Measurement
 from .progress import appends_done, reads_done, run_until
-from .read_bound import read_bound
+from .read_bound import part_bound, read_bound
 
 COMMANDS = 4000
 QUICK_COMMANDS = 1000
@@ -124,30 +125,63 @@ def read_random(device: Device, recorder: ArrayRecorder, quick: bool = False) ->
     )
 
 
+def read_small(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
+    """Reads of `part_bytes` each per second, as `read_random`, each of a random part of its block.
+
+    Bound: `PartBound.per_second`, that of the buses or of the arrays.
+    """
+    config, g = device.config, device.config.geometry
+    count = min(QUICK_RANDOM_READS if quick else RANDOM_READS, g.zone_capacity)
+    random = np.random.default_rng(13)
+    order, parts = random.permutation(count).tolist(), random.integers(0, config.page_parts, count)
+    first_cycle = device.cycles
+    interval = _read_one_by_one(device, recorder, order, (count // 4, count - count // 4), parts)
+    bound = part_bound(config)
+    return Measurement(
+        value=config.timing.clock_mhz / interval,
+        unit="M/s",
+        bound=bound.per_second / 1e6,
+        cycles=device.cycles - first_cycle,
+        note=f"{count // 2} reads of {config.part_bytes} bytes, {interval:.1f} cycles each;"
+        f" a bus needs {bound.cycles:,} cycles for one, of which {bound.data} are data",
+    )
+
+
 def _read_one_by_one(
-    device: Device, recorder: ArrayRecorder, order: Sequence[int], counted: tuple[int, int]
+    device: Device,
+    recorder: ArrayRecorder,
+    order: Sequence[int],
+    counted: tuple[int, int],
+    parts: NDArray[np.int64] | None = None,
 ) -> float:
     """Append and flush so many blocks, read each by a command of its own in this order, and compare.
 
+    parts: the part of each block that is read, in the place of the whole.
     Returns cycles per command between the two numbers of answered reads.
     Raises `BenchmarkError` if other data come back.
     """
     stream, block_bytes = device.stream(STREAM, Port.CORE), device.config.geometry.page_bytes
     data = device.buffer((len(order), block_bytes), np.uint8)
     data[:] = np.random.default_rng(11).integers(0, 256, data.shape, np.uint8)
-    out = device.buffer(data.shape, np.uint8)
+    expected, part_bytes = data, device.config.part_bytes
+    if parts is not None:
+        expected = data.reshape(len(order), -1, part_bytes)[np.arange(len(order)), parts]
+    out = device.buffer(expected.shape, np.uint8)
     first = stream.append(data).extents[0].lba
     stream.flush()
     base = reads_done(device)
     recorder.start()
     for block in order:
         target = out[block]
-        handle = stream.stored_at([Extent(first + block, 1)], target.shape, target.dtype)
-        stream.read_async(handle, target)
+        handle = stream.stored_at([Extent(first + block, 1)], (block_bytes,), target.dtype)
+        if parts is None:
+            stream.read_async(handle, target)
+        else:
+            stream.read_part_async(handle, int(parts[block]) * part_bytes, part_bytes, target)
     interval = _interval(device, reads_done, base, counted)
     recorder.stop()
     device.wait()
-    if out.tobytes() != data.tobytes():
+    if out.tobytes() != expected.tobytes():
         raise BenchmarkError("what was read is not what was appended")
     return interval
 

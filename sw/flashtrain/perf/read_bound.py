@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 from flashtrain.model.parameters import operation_cycles
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
 
 
@@ -84,6 +85,38 @@ class ReadBound:
             f"{self.cycles:,.1f} cycles a page: {self.data:,} of data, {self.selection:.1f} of selection,"
             f" {self.sense:.1f} of sense, {self.status:.1f} of status"
         )
+
+
+@dataclass(frozen=True)
+class PartBound:
+    """Cycles of a channel for a read of a part of a page at random, on a classical bus.
+
+    - `data`: beats of the part and of the identity.
+    - `commands`: a sense, a status that reads ready, and two selections.
+    - `gaps`: tCHZ behind each of the two. The waits for tRHW, tCCS and tR may pass beside other dies.
+    """
+
+    config: FmsConfig
+    data: int
+    commands: int
+    gaps: int
+
+    @property
+    def cycles(self) -> int:
+        return self.data + self.commands + self.gaps
+
+    @property
+    def per_second(self) -> float:
+        """Reads of the buses or of the arrays' senses, whichever is less."""
+        g, cycles = self.config.geometry, self.config.timing.cycles
+        return g.channels * self.config.timing.clock_hz / max(self.cycles, cycles("tr") / g.dies)
+
+
+def part_bound(config: FmsConfig) -> PartBound:
+    """The bound of reads of `part_bytes` each."""
+    commands = sum(operation_time(config, op) for op in (BusOp.READ_LAST, BusOp.SELECT, BusOp.SELECT))
+    data = (config.part_bytes + PageIdentity.BYTES) // 2
+    return PartBound(config, data, commands + status_time(config), 2 * config.timing.cycles("tchz"))
 
 
 def operation_time(config: FmsConfig, op: BusOp) -> int:
