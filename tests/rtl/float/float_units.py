@@ -19,7 +19,12 @@ from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.rtl.float.sign import Sign
 from flashtrain.sim.bench.softfloat import Answers
-from flashtrain.sim.verilator.verilated import build_shared_library, exported_sources, verilate
+from flashtrain.sim.verilator.verilated import (
+    ModelSource,
+    build_shared_library,
+    exported_sources,
+    verilate_all,
+)
 
 KINDS = {
     "MultiplyAdd": (MultiplyAdd, (1, 8, 16)),
@@ -103,8 +108,9 @@ def run(name: str, *operands: np.ndarray, option: int = 0) -> Answers:
 @cache
 def _library() -> ctypes.CDLL:
     sources = exported_sources(FloatUnits, "float_units", Path(__file__).read_text(encoding="utf-8"))
-    model = verilate(sources, "float_units", "Vfloat_units")
-    return ctypes.CDLL(str(build_shared_library([model], [HARNESS], "float_units")))
+    source = ModelSource(sources, "float_units", "Vfloat_units", optimization="-Og")
+    models = verilate_all([source], "float_units")
+    return ctypes.CDLL(str(build_shared_library(models, [HARNESS], "float_units", optimization="-Og")))
 
 
 def _inputs(unit: wiring.Component) -> Mapping[str, object]:

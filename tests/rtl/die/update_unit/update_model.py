@@ -8,7 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from flashtrain.rtl.die.update_unit import UpdateUnit
-from flashtrain.sim.verilator.verilated import build_shared_library, exported_sources, verilate
+from flashtrain.sim.verilator.verilated import (
+    ModelSource,
+    build_shared_library,
+    exported_sources,
+    verilate_all,
+)
 from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.training.optimizers import Constants, statistics, update
 
@@ -63,8 +68,10 @@ class VerilatedUnit:
     def __init__(self, unit: UpdateUnit, name: str, seed: int):
         # A model per unit: the class in the library has the same name in all.
         sources = exported_sources(lambda: unit, "update_unit", name)
-        model = verilate(sources, "update_unit", "Vupdate_unit")
-        self._library = ctypes.CDLL(str(build_shared_library([model], [HARNESS], "update_unit")))
+        source = ModelSource(sources, "update_unit", "Vupdate_unit", optimization="-Og")
+        models = verilate_all([source], "update_unit")
+        library = build_shared_library(models, [HARNESS], "update_unit", optimization="-Og")
+        self._library = ctypes.CDLL(str(library))
         self._library.create.restype = ctypes.c_void_p
         self._bench = ctypes.c_void_p(self._library.create(seed & 0xFFFF_FFFF))
 
