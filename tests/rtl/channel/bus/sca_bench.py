@@ -30,7 +30,7 @@ FEATURE = 0x89
 FAILED = 0b0111_0011  # RDY, ARDY, SUSPENDED_READ, FAILC, FAIL: ONFI 5.1, section 5.13
 OPS = [
     op for op in SEQUENCES
-    if op is not BusOp.SET_TIMING_MODE
+    if op not in (BusOp.SET_TIMING_MODE, BusOp.IDENTITY_OUT)
     and (CONFIG.read_levels or op is not BusOp.SET_READ_LEVEL)
     and (GEOMETRY.spare_blocks or op not in (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM))
 ]  # fmt: skip
