@@ -32,8 +32,9 @@ def a_request() -> dict[str, int]:
 
 def kind_of(op: BusOp) -> dict[str, int]:
     data = SEQUENCES[op].data
+    pages = data in (DataPhase.IN, DataPhase.OUT) and op is not BusOp.IDENTITY_OUT
     return {
-        "moves_page": int(data in (DataPhase.IN, DataPhase.OUT) or op in LIKE_PAGES),
+        "moves_page": int(pages or op in LIKE_PAGES),
         "gives_page": int(data is DataPhase.OUT),
         "selects": int(op in SELECTS),
     }
