@@ -11,7 +11,7 @@ from flashtrain.spec import FmsConfig, Geometry, Opcode, Port, Submission, ZoneA
 from .append import STREAM
 from .array_work import ArrayRecorder
 from .measurement import BenchmarkError, Measurement
-from .progress import appends_done, reads_done, run_until
+from .progress import CountingDevice, appends_done, reads_done, run_until
 from .read_bound import part_bound, read_bound
 
 COMMANDS = 4000
@@ -196,7 +196,9 @@ def dies_in_turn(geometry: Geometry, count: int) -> list[int]:
     return sorted(range(count), key=turn)
 
 
-def _interval(device: Device, counter: Callable[[Device], int], base: int, counted: tuple[int, int]) -> float:
+def _interval(
+    device: CountingDevice, counter: Callable[[CountingDevice], int], base: int, counted: tuple[int, int]
+) -> float:
     """Cycles per command between two numbers of commands above `base`."""
     most_cycles = 100 * counted[1] * device.config.page_beats
     start, end = (run_until(device, counter, base + each, 20, most_cycles) for each in counted)

@@ -1,9 +1,10 @@
 """Runs a device until a counter reaches a value, and records the cycle."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from flashtrain.host import Device
+from flashtrain.host.link import Link
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import (
     ChannelCounter,
     Counter,
@@ -15,6 +16,19 @@ from flashtrain.spec.registers import (
 from .measurement import BenchmarkError
 
 
+class CountingDevice(Protocol):
+    """A controller with its counters: of a device, or behind a function on PCI Express."""
+
+    @property
+    def config(self) -> FmsConfig: ...
+
+    @property
+    def link(self) -> Link: ...
+
+    @property
+    def cycles(self) -> int: ...
+
+
 class Moment(NamedTuple):
     """A counter had `reached` at cycle `after`, and less before cycle `before`."""
 
@@ -23,7 +37,7 @@ class Moment(NamedTuple):
     after: int
 
 
-def pages_programmed(device: Device) -> int:
+def pages_programmed(device: CountingDevice) -> int:
     """Pages programmed by all channels."""
     total = 0
     for channel in range(device.config.geometry.channels):
@@ -32,23 +46,23 @@ def pages_programmed(device: Device) -> int:
     return total
 
 
-def pages_read(device: Device) -> int:
+def pages_read(device: CountingDevice) -> int:
     """Pages moved to the tensor buffer."""
     return device.link.read_register(counter_register(Counter.PAGES_READ))
 
 
-def appends_done(device: Device) -> int:
+def appends_done(device: CountingDevice) -> int:
     """Appends and writes that were answered."""
     return device.link.read_register(counter_register(Counter.APPENDS))
 
 
-def reads_done(device: Device) -> int:
+def reads_done(device: CountingDevice) -> int:
     """Reads that were answered."""
     return device.link.read_register(counter_register(Counter.READS))
 
 
 def run_until(
-    device: Device, counter: Callable[[Device], int], target: int, step: int, most_cycles: int
+    device: CountingDevice, counter: Callable[[CountingDevice], int], target: int, step: int, most_cycles: int
 ) -> Moment:
     """Let the device work, `step` cycles at a time, until `counter` has reached `target`.
 
