@@ -50,23 +50,25 @@ class WordWriter(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         burst, beat, answer, out = self.words.aw, self.words.w, self.words.b, self.rows
-        second, place, owed = Signal(), Signal(_PLACE_BITS), Signal(range(4))
+        # Words of the burst that are gone; the place of this one within 128 bytes.
+        second, gone, place, owed = Signal(), Signal(_PLACE_BITS), Signal(_PLACE_BITS), Signal(range(4))
         words = burst.payload.length[:_PLACE_BITS] + 1
-        address, count, ends = part_of_burst(burst.payload.address, words, second)
+        address, count, _ = part_of_burst(burst.payload.address, words, second)
         m.d.comb += [
+            place.eq(burst.payload.address[_WORD_SHIFT:REQUEST_BITS] + gone),
             out.valid.eq(burst.valid & beat.valid & ~owed[1]),
             out.payload.address.eq(address),
             out.payload.length.eq(count << 1),
             out.payload.data.eq(beat.payload.data),
-            out.payload.last.eq(place == count - 1),
+            out.payload.last.eq(beat.payload.last | place.all()),
             beat.ready.eq(burst.valid & ~owed[1] & out.ready),
-            burst.ready.eq(beat.valid & beat.ready & out.payload.last & ends),
+            burst.ready.eq(beat.valid & beat.ready & beat.payload.last),
             answer.valid.eq(owed != 0),
         ]
         with m.If(beat.valid & beat.ready):
-            m.d.sync += place.eq(place + 1)
+            m.d.sync += gone.eq(Mux(beat.payload.last, 0, gone + 1))
             with m.If(out.payload.last):
-                m.d.sync += [place.eq(0), second.eq(~ends)]
+                m.d.sync += second.eq(~beat.payload.last)
         m.d.sync += owed.eq(owed + burst.ready - (answer.valid & answer.ready))
         return m
 

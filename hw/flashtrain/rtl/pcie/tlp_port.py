@@ -83,7 +83,7 @@ class TlpPort(wiring.Component):
         self._begins, self._quiet = Signal(), Signal()
         m.d.comb += room.eq(~used.bit_select(tag, 1))
         self._request(m, tag, room)
-        ends, ended = self._order(m, tag, used)
+        ends, ended = self._order(m, used)
         for number in range(self.tags):
             m.d.sync += used[number].eq(
                 used[number] & ~(ends & (ended == number)) | self._begins & (tag == number)
@@ -184,7 +184,7 @@ class TlpPort(wiring.Component):
             places.payload.length.eq(write.payload.length),
         ]
 
-    def _order(self, m: Module, tag, used):
+    def _order(self, m: Module, used):
         """Keep the rows of each tag, and give them in the order of the tags. When a tag ends, and which."""
         width, place_bits, begins = self.sizes.port_bytes, bits_for(self.rows), self._begins
         in_halves = width > HALF_BYTES
@@ -204,14 +204,16 @@ class TlpPort(wiring.Component):
         kind = data.StructLayout({
             "of_words": 1, "last_part": 1, "rows": place_bits, "first": words, "final": words,
         })  # fmt: skip
-        m.submodules.kinds = kinds = Queue(kind, self.tags)
+        m.submodules.kinds = kinds = Memory(shape=kind, depth=self.tags, init=[])
+        new, kept = kinds.write_port(), kinds.read_port(domain="comb")
         m.d.comb += [
-            kinds.input.valid.eq(begun),
-            kinds.input.payload.of_words.eq(self._of_words),
-            kinds.input.payload.last_part.eq(self._part_ends),
-            kinds.input.payload.rows.eq(end[row_shift:] - low[row_shift:]),
-            kinds.input.payload.first.eq(low[word_shift:row_shift]),
-            kinds.input.payload.final.eq(end[word_shift:row_shift]),
+            new.en.eq(begun),
+            new.addr.eq(request.tag),
+            new.data.of_words.eq(self._of_words),
+            new.data.last_part.eq(self._part_ends),
+            new.data.rows.eq(end[row_shift:] - low[row_shift:]),
+            new.data.first.eq(low[word_shift:row_shift]),
+            new.data.final.eq(end[word_shift:row_shift]),
         ]
         stored = Array(Signal(place_bits + 1, name=f"stored{one}") for one in range(self.tags))
         over = Signal(self.tags)
@@ -225,21 +227,22 @@ class TlpPort(wiring.Component):
             writer.en.eq(item.halves & known.replicate(2) if in_halves else known),
         ]
         for number in range(self.tags):
-            with m.If(begins & (tag == number)):
+            # With two tags at least, one is empty before it is the head again, which does not ask `used`.
+            with m.If(~used[number]):
                 m.d.sync += [stored[number].eq(0), over[number].eq(0)]
             with m.Elif(known & (item.tag == number)):
                 m.d.sync += [over[number].eq(item.end), stored[number].eq(stored[number] + grows)]
 
-        head, place, front = Signal(range(self.tags)), Signal(place_bits), kinds.output
+        head, place, front = Signal(range(self.tags)), Signal(place_bits), kept.data
         there, missing, last, advance = Signal(), Signal(), Signal(), Signal()
         valid, error, ended, passes = Signal(), Signal(), Signal(), Signal()
         of_words, ends_burst, at, final = Signal(), Signal(), Signal(words), Signal(words)
         m.d.comb += [
             there.eq(stored[head] > place),
             missing.eq(over.bit_select(head, 1) & ~there),
-            last.eq(place == front.payload.rows),
-            advance.eq((~valid | passes) & used.bit_select(head, 1) & (there | missing)),
-            front.ready.eq(advance & last),
+            last.eq(place == front.rows),
+            advance.eq((~valid | passes) & (there | missing)),
+            kept.addr.eq(head),
             reader.addr.eq(Cat(place, head)),
             reader.en.eq(advance),
         ]
@@ -264,10 +267,10 @@ class TlpPort(wiring.Component):
                 valid.eq(1),
                 error.eq(missing),
                 ended.eq(last),
-                of_words.eq(front.payload.of_words),
-                ends_burst.eq(last & front.payload.last_part),
-                at.eq(Mux(place == 0, front.payload.first, 0)),
-                final.eq(Mux(last, front.payload.final, width // WORD_BYTES - 1)),
+                of_words.eq(front.of_words),
+                ends_burst.eq(last & front.last_part),
+                at.eq(Mux(place == 0, front.first, 0)),
+                final.eq(Mux(last, front.final, width // WORD_BYTES - 1)),
                 place.eq(Mux(last, 0, place + 1)),
             ]
             with m.If(last):
