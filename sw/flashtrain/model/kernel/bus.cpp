@@ -4,6 +4,7 @@
 // of a data in is confirmed by an operation on the command bus, behind its data.
 
 #include <algorithm>
+#include <utility>
 
 #include "channel.h"
 
@@ -19,6 +20,11 @@ constexpr Time kGrant = 2, kPins = 2;
 constexpr Time kOverlap = 7;
 // With SCA the gap between two pages overlaps the cycles from a choice to the first beat of a page from a die.
 constexpr Time kDataStart = 4;
+// From a choice to the packet that begins the page, less the cycle from the packet that ends a page to the next choice.
+constexpr Time kBegin = 3;
+
+// With SCA `DataPart` chooses the next page as the packet that ends a page begins. The page chosen waits for that packet.
+Time chosen_ahead(const Parameters& p) { return p.sca ? std::max<Time>(static_cast<Time>(p.twc), kBegin) - kBegin : 0; }
 
 }  // namespace
 
@@ -27,7 +33,8 @@ Channel::BusKind Channel::bus_of(const Parameters& p, BusOp op) { return p.sca &
 // Choose at `at` or as soon after it as the bus allows.
 void Channel::want_bus(Environment& env, BusKind kind, Time at) {
     Bus& bus = buses_[kind];
-    if (bus.idle) at = std::max(at, bus.idle - 1);
+    const Time ahead = kind == DATA && bus.next == kNone8 ? chosen_ahead(env.parameters) : 0;
+    if (bus.idle) at = std::max(at, bus.idle - 1 - ahead);
     if (at >= bus.wakes) return;
     if (bus.event != Events::kNone) env.events.cancel(bus.event);
     bus.wakes = at;
@@ -60,7 +67,16 @@ void Channel::choose(Environment& env, BusKind kind, Time now) {
     if (now != bus.wakes) return;
     bus.wakes = kNever;
     bus.event = Events::kNone;
-    if (now + 1 < bus.idle) return want_bus(env, kind, bus.idle - 1);
+    const bool early = now + 1 < bus.idle;
+    if (bus.next != kNone8 && !early) {
+        const uint8_t next = std::exchange(bus.next, kNone8);
+        free_pages(now);
+        if (!gives_page(agents_[next].bus_request.op) || fill_room(env.parameters)) {
+            return start_operation(env, next, now + kGrant);
+        }
+    }
+    const Time ahead = kind == DATA ? chosen_ahead(env.parameters) : 0;
+    if (early && (bus.next != kNone8 || now + 1 + ahead < bus.idle)) return want_bus(env, kind, bus.idle - 1);
     uint8_t short_choice = kNone8, page_choice = kNone8;
     bool any_short = false;
     Time later = kNever;
@@ -99,6 +115,10 @@ void Channel::choose(Environment& env, BusKind kind, Time now) {
         return;
     }
     (any_short ? short_last_ : page_last_) = choice;
+    if (early) {
+        bus.next = choice;
+        return want_bus(env, kind, bus.idle - 1);
+    }
     start_operation(env, choice, now + kGrant);
 }
 

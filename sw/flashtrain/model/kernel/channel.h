@@ -321,6 +321,7 @@ class Channel {
     struct Bus {
         Time idle = 0, wakes = kNever;
         uint32_t event = Events::kNone;
+        uint8_t next = kNone8;  // the die whose page is chosen, and waits for the end of the one before
     } buses_[2];
     uint16_t requesting_ = 0;  // a bit per die
     Time fill_free_ = 0;  // the read buffer takes another page
