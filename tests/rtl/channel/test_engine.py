@@ -99,7 +99,7 @@ def test_spares(name, simulator, seed):
     run("engine_spares", EVERY_CONFIG[name], simulator, seed)
 
 
-@pytest.mark.usual("icarus-parts", "verilator-parts")
+@pytest.mark.usual("verilator-parts")
 @pytest.mark.parametrize("name", [PARTS.name, WIDE_PARTS.name])
 def test_parts(name, simulator, seed):
     """The other tests of the bench read whole pages."""

@@ -23,6 +23,7 @@ from tests.rtl.channel.channel_helpers import some_part
 from tests.rtl.datapath.path_configs import read_config
 
 CONFIG = read_config(bench_parameters()["shape"])
+ROUNDS = bench_parameters()["rounds"]
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)
 BEAT_BITS = 8 * CONFIG.data_bytes
@@ -199,7 +200,7 @@ async def parts_go_where_they_are_sent(dut, busy):
     """Between whole blocks; nothing beside them is written, nor are those that fail."""
     bench = Bench(dut, busy, failing=0.1)
     await bench.start()
-    for _ in range(4):
+    for _ in range(ROUNDS):
         jobs = [random.choice((job_of_part, job_of_part, random_job))(100 * n) for n in range(8)]
         bench.send(*jobs)
         _, tags = expected(jobs)
