@@ -82,7 +82,7 @@ def test_read_pipeline(simulator: Simulator, seed: int, part: str | None, shape:
         Path(__file__).with_name("read_pipeline_bench.py"),
         simulator=simulator,
         seed=seed,
-        parameters={"shape": shape, "rounds": 1 if simulator is Simulator.ICARUS else 4},
+        parameters={"shape": shape},
         test_filter=part,
     )
 
