@@ -54,11 +54,13 @@ class GroupCollector(wiring.Component):
         word, word_valid, word_last = Signal(group_bits, reset_less=True), Signal(), Signal()
         takes, ends, block_ends = Signal(), Signal(), Signal()
         on_its_way = Signal()  # a beat to the word
+        second = Signal()  # of the two halves of a rounded group
+        idle = Signal(init=1)  # no append is active, and no word or group is on its way
         # Of each number in the word, if it is rounded.
         numbers, beat_numbers = group_bits // 32, port_bits // 32
         how = Signal(data.ArrayLayout(RoundingLayout(), numbers), reset_less=True)
         m.d.comb += [
-            self.job.ready.eq(~active & ~on_its_way & ~word_valid & ~self.valid),
+            self.job.ready.eq(idle),
             self.data.ready.eq(active & self.room),
             takes.eq(self.data.valid & self.data.ready),
             ends.eq((beat == block_beats - 1) & last_block),
@@ -91,7 +93,10 @@ class GroupCollector(wiring.Component):
             m.d.sync += on_its_way.eq(takes)
             shifts = on_its_way
         newest_how = Cat(rounding(newest.word_select(number, 32)) for number in range(beat_numbers))
-        m.d.sync += [word_valid.eq(fills), word_last.eq(is_last)]
+        m.d.sync += [
+            word_valid.eq(fills), word_last.eq(is_last),
+            idle.eq(~active & ~fills & ~(word_valid & (second | ~rounds)) & ~(self.job.valid & idle)),
+        ]  # fmt: skip
         with m.If(shifts):
             m.d.sync += [
                 word.eq(Cat(word[port_bits:], newest)),
@@ -100,7 +105,6 @@ class GroupCollector(wiring.Component):
 
         halved = Cat(rounded(word.word_select(number, 32), how[number]) for number in range(numbers))
         group = Signal(group_bits, reset_less=True)
-        second = Signal()  # of the two halves of a rounded group
         m.d.comb += self.group.eq(group)
         m.d.sync += self.valid.eq(word_valid & (second | ~rounds))
         with m.If(word_valid):

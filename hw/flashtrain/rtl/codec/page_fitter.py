@@ -323,20 +323,23 @@ class PageFitter(wiring.Component):
         with m.If(ends):
             m.d.sync += first.eq(0)
 
-        # The latest choice for a page that begins at `bound` or later.
+        # The latest choice for the page that is not settled, or else for one that begins with the next group.
         latest, due_from = Signal(ChoiceLayout()), Signal(SLICE_BITS)
-        bound = Signal(SLICE_BITS)
         due, pops, older = Signal(), Signal(), Signal(APPEND_BITS)
+        due_for_group, due_for_page, is_settled, works = Signal(), Signal(), Signal(), Signal()
         ours, drops = Signal(), Signal()  # the entry is of this append; it is of one before
         entry = self.choices.payload
         m.d.comb += [
-            bound.eq(Mux(settled, group_number << slice_bits, first)),
+            due.eq(works & Mux(is_settled, due_for_group, due_for_page)),
             older.eq(append - entry.append),
             self.choices.ready.eq(pops | drops),
         ]
         seen = self.choices.valid & ~self.choices.ready  # the same entry is there in the next cycle
         m.d.sync += [
-            due.eq(working & (due_from <= bound)),
+            due_for_group.eq(due_from <= group_number << slice_bits),
+            due_for_page.eq(due_from <= first),
+            is_settled.eq(settled),
+            works.eq(working),
             ours.eq(seen & (older == 0)),
             pops.eq(ours & due & ~pops & working),
             drops.eq(seen & (older != 0) & ~older[-1]),

@@ -25,6 +25,7 @@ APPEND_BITS = 4
 _QUEUED = 8
 """Choices that wait: of all groups in the encoder, and those under way."""
 _COUNT_BITS = 5
+_ADDED_BITS = _COUNT_BITS + MEMORY + FRACTION
 _COUNT_CYCLES = 4
 _SLICE_BITS = 8 * SLICE_BYTES
 
@@ -40,7 +41,8 @@ class SliceCounters(wiring.Component):
     select : In
     wide : In(1)         of FP32; holds
     base : In(8)         a cycle after the slice
-    counters : Out(CountersLayout)
+    fresh : In(1)        the slice counts for all blocks before; three cycles after the slice
+    counters : Out(CountersLayout)   what the sums grow by
     found : Out(1)       some element is not +0.0
     recent : Out(8)      the exponent of the last of these
     """
@@ -51,7 +53,8 @@ class SliceCounters(wiring.Component):
             "select": In(shape.slice_bits),
             "wide": In(1),
             "base": In(8),
-            "counters": Out(CountersLayout(_COUNT_BITS)),
+            "fresh": In(1),
+            "counters": Out(CountersLayout(_ADDED_BITS)),
             "found": Out(1),
             "recent": Out(8),
         })  # fmt: skip
@@ -86,7 +89,8 @@ class SliceCounters(wiring.Component):
         for number, (row, result) in enumerate(rows):
             quads = [Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, LANES, QUAD)]
             m.d.sync += [quad.eq(count_of_quad(row[QUAD * at :][:QUAD])) for at, quad in enumerate(quads)]
-            m.d.sync += result.eq((quads[0] + quads[1]) + (quads[2] + quads[3]))
+            found = (quads[0] + quads[1]) + (quads[2] + quads[3])
+            m.d.sync += result.eq(Mux(self.fresh, found << MEMORY + FRACTION, found << FRACTION))
         # The last element that is not +0.0, in two rounds of four.
         items: list[tuple[Value, Value]] = [*zip(others, exponents, strict=True)]
         while len(items) > 1:
@@ -154,6 +158,7 @@ class Sampler(wiring.Component):
         closing, closing_next = Signal(), Signal()  # the append has ended, but not all its choices are made
         append, now_mode, wide = Signal(APPEND_BITS), Signal(Mode, init=FIRST["mode"]), Signal()
         clears = Signal()  # a cycle after `resets`: no group is counted yet
+        fresh = Signal(init=1)  # the next block counts for all that came before
         under_way, under_way_next = Signal(2), Signal(2)  # choices that are computed
         pending = Signal()  # there is one
         unmade, unmade_next = Signal(2), Signal(2)  # those that are not made in the next cycle either
@@ -171,6 +176,7 @@ class Sampler(wiring.Component):
             counters.wide.eq(wide),
             # The first sample of the next block comes when the base does.
             counters.base.eq(base.base),
+            counters.fresh.eq(fresh),
         ]
         m.d.sync += [
             place.eq(next_place), closing.eq(closing_next),
@@ -198,7 +204,6 @@ class Sampler(wiring.Component):
         m.d.sync += decays.eq(moves)
 
         sums, recent = Signal(CountersLayout(SUM_BITS)), Signal(8)
-        fresh = Signal(init=1)  # the next block counts for all that came before
         moved = Signal.like(sums)
         m.d.comb += moved.zeros.eq(sums.zeros)
         count = len(DISTANCES)
@@ -210,7 +215,7 @@ class Sampler(wiring.Component):
         parts += [(sums.at[index], moved.at[index], counters.counters.at[index]) for index in range(count)]
         with m.If(counted):
             for total, _, more in parts:
-                m.d.sync += total.eq(total + Mux(fresh, more << MEMORY + FRACTION, more << FRACTION))
+                m.d.sync += total.eq(total + more)
             with m.If(counters.found):
                 m.d.sync += recent.eq(counters.recent)
         with m.If(moves):
