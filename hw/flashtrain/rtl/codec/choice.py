@@ -67,6 +67,7 @@ class BaseChoice(wiring.Component):
     -------
     sums : In(CountersLayout)
     wide : In(1)      of FP32; holds
+    wide_out : Out(1) the same a cycle later, for a reader that is far from its register
     moves : In(1)     the base moves: `BASE_CYCLES` - 1 after its sums
     clears : In(1)    the base is the first one again
     recent : In(8)    a recent exponent; holds
@@ -79,6 +80,7 @@ class BaseChoice(wiring.Component):
         super().__init__({
             "sums": In(CountersLayout(SUM_BITS)),
             "wide": In(1),
+            "wide_out": Out(1),
             "moves": In(1),
             "clears": In(1),
             "recent": In(8),
@@ -90,7 +92,8 @@ class BaseChoice(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        at, wide = self.sums.at, self.wide
+        at, wide = self.sums.at, self.wide_out
+        m.d.sync += wide.eq(self.wide)
         place = {distance: index for index, distance in enumerate(DISTANCES)}
         window = Mode.WINDOW.exponents
         # 1 and 2: what a lower and a higher base gain and need to gain, and what both are better by; elements
@@ -172,7 +175,8 @@ class ModeChoice(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        at, wide = self.sums.at, self.wide
+        at, wide = self.sums.at, Signal(reset_less=True)
+        m.d.sync += wide.eq(self.wide)
         first = -DISTANCES.start
         # 1 and 2: the bits of planes are taken off already.
         planes = {

@@ -206,18 +206,19 @@ class PageFitter(wiring.Component):
         free_anew = [Signal(offset, name=f"free_anew_{k}", reset_less=True) for k in range(slices_of_group)]
         fits = Signal(slices_of_group)  # the slices up to each
         has_buffer, has_next = Signal(), Signal()  # and the next page; taken ahead
+        has_buffer_next = Signal()
         buffer = Signal(range(self.buffers))
         page_at, page_group, page_skip = Signal.like(at), Signal.like(next_number), Signal.like(skip)
         first, first_before = Signal(SLICE_BITS), Signal(SLICE_BITS)  # slice of it, and of the page before
-        settled = Signal(init=1)  # its choice is the right one
+        settled, settled_next = Signal(init=1), Signal()  # its choice is the right one
+        may_move = Signal()  # the group at work, if it fits
 
         all_fit, stays, moves, ends, takes = (
             Signal(name=name) for name in ("all_fit", "stays", "moves", "ends", "takes")
         )
         m.d.comb += [
             all_fit.eq(fits[-1]),
-            # A page does not close before its choice is settled.
-            moves.eq(holds & has_buffer & all_fit & (settled | ~group.last)),
+            moves.eq(holds & may_move & all_fit),
             stays.eq(holds & has_buffer & ~all_fit & settled),
             ends.eq(moves & group.last),
             takes.eq(~holds | moves),
@@ -256,8 +257,16 @@ class PageFitter(wiring.Component):
                 ]  # fmt: skip
         with m.If(self.begins):
             m.d.sync += has_next.eq(1)
+        m.d.comb += has_buffer_next.eq(has_buffer)
         with m.If(~has_buffer | stays | ends):
-            m.d.sync += [has_buffer.eq(has_next), has_next.eq(self.begins)]
+            m.d.comb += has_buffer_next.eq(has_next)
+            m.d.sync += has_next.eq(self.begins)
+        m.d.comb += settled_next.eq(settled)
+        m.d.sync += [
+            has_buffer.eq(has_buffer_next), settled.eq(settled_next),
+            # A page does not close before its choice is settled.
+            may_move.eq(has_buffer_next & (settled_next | ~Mux(takes, following.last, group.last))),
+        ]  # fmt: skip
         # The planes of a part are counted a cycle later, when its decision is a register.
         moved, begun, begun_at = Signal(), Signal(), Signal.like(left)
         m.d.sync += [moved.eq(moves), begun.eq(stays | ends), begun_at.eq(left)]
@@ -273,8 +282,9 @@ class PageFitter(wiring.Component):
                 group.waiting.eq(group.slices_from(left)),
                 group.begin.eq(left),
                 free.eq(shape.capacity), free_behind.eq(Array(free_anew)[left]), fits.eq(-1),
-                settled.eq(0), page_at.eq(group_at), page_group.eq(group_number), page_skip.eq(left),
+                page_at.eq(group_at), page_group.eq(group_number), page_skip.eq(left),
             ]  # fmt: skip
+            m.d.comb += settled_next.eq(0)
         with m.If(ends):
             m.d.sync += [page_at.eq(group_at + 1), page_group.eq(0), page_skip.eq(0)]
 
@@ -370,11 +380,12 @@ class PageFitter(wiring.Component):
                     job = self.job.payload
                     shift = exact_log2(most)
                     m.d.sync += [
-                        working.eq(1), settled.eq(0), append.eq(append + 1), codec.eq(job.codec),
+                        working.eq(1), append.eq(append + 1), codec.eq(job.codec),
                         total.eq((job.blocks << shift) >> (job.codec == Codec.ROUND16)),
                         due_from.eq(BLOCK + DELAY), latest.eq(initial),
                         self.choice.eq(initial), credit.eq(shape.start_credit),
                     ]  # fmt: skip
+                    m.d.comb += settled_next.eq(0)
                     m.next = "PREPARE"
 
             with m.State("COUNT"):
@@ -411,16 +422,16 @@ class PageFitter(wiring.Component):
                 with m.If(differs):
                     m.next = "PREPARE"
                 with m.Else():
-                    m.d.sync += settled.eq(1)
+                    m.d.comb += settled_next.eq(1)
                     m.next = "SETTLED"
 
             with m.State("PREPARE"):
                 m.next = "RESTART"
 
             with m.State("RESTART"):
-                m.d.comb += self.restart.eq(1)
+                m.d.comb += [self.restart.eq(1), settled_next.eq(1)]
                 m.d.sync += [
-                    settled.eq(1), holds.eq(0), follows.eq(0), at.eq(page_at), skip.eq(page_skip),
+                    holds.eq(0), follows.eq(0), at.eq(page_at), skip.eq(page_skip),
                     next_at.eq(page_at), next_number.eq(page_group), group_number.eq(page_group),
                     free_behind.eq(shape.capacity), moved.eq(0), begun.eq(1), begun_at.eq(page_skip),
                 ]  # fmt: skip

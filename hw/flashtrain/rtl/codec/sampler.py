@@ -229,7 +229,7 @@ class Sampler(wiring.Component):
         m.d.comb += [
             base.sums.eq(sums), base.wide.eq(wide), base.recent.eq(recent),
             base.moves.eq(stages[BASE_CYCLES - 1]), base.clears.eq(clears),
-            mode.sums.eq(sums), mode.wide.eq(wide), mode.mode.eq(now_mode),
+            mode.sums.eq(sums), mode.wide.eq(base.wide_out), mode.mode.eq(now_mode),
         ]  # fmt: skip
 
         choice = queue.input.payload.choice
