@@ -51,7 +51,8 @@ def test_too_large(unit, luts, capsys, monkeypatch):
     assert "decoder lane" in capsys.readouterr().out
 
 
-def test_a_lane_slower_than_an_engine(capsys, monkeypatch):
-    monkeypatch.setitem(CLOCKS, "codec_lane", 138.9)
+@pytest.mark.parametrize("unit", ["codec_lane", "codec_encoder_narrow"])
+def test_slower_than_an_engine(unit, capsys, monkeypatch):
+    monkeypatch.setitem(CLOCKS, unit, 138.9)
     assert main(["area", "codec"]) == 1
     assert "138.9 MHz" in capsys.readouterr().out
