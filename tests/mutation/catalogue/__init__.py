@@ -4,6 +4,7 @@ from tests.mutation.catalogue.arithmetic import ARITHMETIC
 from tests.mutation.catalogue.board import BOARD
 from tests.mutation.catalogue.channel import CHANNEL
 from tests.mutation.catalogue.code import CODE
+from tests.mutation.catalogue.codec import CODEC
 from tests.mutation.catalogue.dies import DIES
 from tests.mutation.catalogue.frontend import FRONTEND
 from tests.mutation.catalogue.keys import KEYS
@@ -27,6 +28,7 @@ FAULTS = (
     *PIPELINES,
     *CHANNEL,
     *CODE,
+    *CODEC,
     *SPARES,
     *TALKING,
     *COMMAND_PORT,
