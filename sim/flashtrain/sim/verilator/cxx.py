@@ -85,9 +85,10 @@ def runtime_object(name: str, waves: WaveFormat | None = None) -> Path:
     """The object file of `name`.cpp of Verilator's own library; compiled once.
 
     That of `verilated` has the templates that no model has. Of the library, only what writes waves works in
-    each cycle: the rest takes half as long to compile at `-Og`.
+    each cycle: the rest takes half as long to compile at `-Og`, and is the same whether a model writes waves.
     """
-    options = runtime_options(waves, "-O3" if waves and name == waves.runtime else "-Og")
+    writes = waves is not None and name == waves.runtime
+    options = runtime_options(waves, "-O3") if writes else runtime_options(None, "-Og")
     text = f"#include <{name}.cpp>\n" + (_instances("template") if name == "verilated" else "")
 
     def build(folder: Path) -> None:
