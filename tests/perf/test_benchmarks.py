@@ -312,9 +312,9 @@ ALONE = (
 
 OWN = (
     "append_erased", "append_sustained", "read_sequential", "mixed_1_1", "mixed_1_3", "read_latency_p99",
-    "append_latency", "command_interval", "command_time_write", "command_time_read", "simulation_speed",
-    "update_adam", "update_muon", "update_speedup_host", "update_speedup_controller", "update_energy_ratio",
-    "wear_spread",
+    "append_latency", "command_interval", "command_time_write", "command_time_read", "read_random",
+    "simulation_speed", "update_adam", "update_muon", "update_speedup_host", "update_speedup_controller",
+    "update_energy_ratio", "wear_spread",
 )  # fmt: skip
 """Benchmarks that the tests above run on `tiny`, with more that they expect."""
 
