@@ -24,7 +24,7 @@ from tests.rtl.pcie.function_firmware import ACCESS, ENTRIES, QUEUES
 from tests.rtl.pcie.function_host import BLOCK_BYTES, ENABLED, MESSAGES, Bench, entry
 
 COMMANDS = bench_parameters()["commands"]
-ADMIN_LATENCY, LATENCIES = 10, range(12, 16)
+ADMIN_LATENCY, LATENCIES = 11, range(13, 17)
 ROWS = max(1, 64 // WIDTH)
 """Of an entry. A wide row has several words of it, and of a completion."""
 COMMAND_LATENCIES, ANSWER_LATENCY = (6 + 8 // ROWS, 7 + 8 // ROWS), 8 if WIDTH == 8 else 9
@@ -78,6 +78,12 @@ async def commands_pass_from_doorbell_to_interrupt(dut, exponent, busy, latency)
     await wrong_changes(bench, 3)
     too_long = bench.command(numbers[0], Opcode.READ, MOST_BYTES // BLOCK_BYTES + 1)
     await bench.submit(bench.sqs[numbers[0]], too_long)
+    for opcode in (Opcode.READ, Opcode.ZONE_APPEND):  # in each direction one without a fault
+        while bench.open:
+            await RisingEdge(dut.clk)
+            for cq in list(bench.cqs.values()):
+                await bench.poll(cq)
+        await bench.submit(bench.sqs[numbers[0]], bench.command(numbers[0], opcode, 1))
     left = COMMANDS
     for _ in range(20_000):
         if left and random.random() < 0.3:
@@ -162,6 +168,8 @@ async def a_reset_ends_what_was_begun(dut, busy, latency):
             await bench.ring(number, False, 1)
         bench.firmware.stalled = True
         await bench.settle(100)
+        bench.firmware.write(Mailbox.ANSWER, 0)  # to a command that is not there
+        await bench.firmware.rest()
         bench.firmware.write(Mailbox.ADDRESS, page)
         bench.firmware.write(Mailbox.BURST, MailboxBurst.write.put(1))
         assert await bench.firmware.rest() & MailboxState.FAILED

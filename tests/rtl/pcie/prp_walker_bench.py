@@ -18,7 +18,7 @@ from tests.rtl.pcie.host_memory import TlpHost
 POINTERS, MOST_BYTES = bench_parameters()["pointers"], bench_parameters()["most_bytes"]
 TLP = TlpSizes()
 MEMORY_BYTES = 8 << 20
-LATENCY, LIST_LATENCY, PAGE_LATENCY = 9, 10, 11
+LATENCY, LIST_LATENCY, PAGE_LATENCY = 9, 11, 12
 """Cycles from a command to its first piece; more with a list, and with each further page of it.
 
 Those of the port are among them; those of the memory and of the entries come on top.

@@ -25,8 +25,8 @@ QUEUES, COMMANDS = bench_parameters()["queues"], bench_parameters()["commands"]
 TLP = TlpSizes()
 PAGE = 4096
 MEMORY_BYTES = 64 * PAGE
-ADMIN_LATENCY, LATENCIES = 8, range(10, 14)
-"""Cycles from a doorbell to the burst, of the admin queue and of others."""
+ADMIN_LATENCY, LATENCIES = 9, range(11, 15)
+"""Cycles from a doorbell to the request of the port, of the admin queue and of others."""
 ADMIN, CHANGE, DOORBELL, ENTRY, ANSWER = (
     layout() for layout in (AdminQueues, QueueChange, Doorbell, QueueEntry, QueueAnswer)
 )

@@ -181,7 +181,7 @@ async def reads_of_words_have_their_latency_and_rate(dut):
     await start(dut)
     for number in range(3 * TAGS):
         bench.read(64 * (number % 64), 8)
-    assert await cycles_between(dut, "read__ar__valid", "requests__valid") == 1
+    assert await cycles_between(dut, "read__ar__valid", "requests__valid") == 2
     await bench.words.wait_for(8 * 3 * TAGS)
     steady = bench.words.cycles[8 * TAGS :]
     assert (steady[-1] - steady[0]) / (len(steady) - 1) <= 1.2

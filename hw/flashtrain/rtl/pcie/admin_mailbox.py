@@ -51,8 +51,9 @@ class AdminMailbox(wiring.Component):
     command that was taken has one answer, also while the controller is disabled: then it goes nowhere.
     Commands that wait at that time are dropped.
 
-    A burst begins while a command is open, and fails otherwise. So an idle controller touches no memory,
-    whatever its firmware does. Bursts stay within 4 KiB, and begin at a multiple of 8 bytes.
+    A burst begins while a command is open, and fails otherwise. An answer without an open command is ignored.
+    So an idle controller touches no memory, whatever its firmware does. Bursts stay within 4 KiB, and begin
+    at a multiple of 8 bytes.
 
     Latency: 3 cycles from a read to its answer; 8 from a write of TAKE to the entry; 1 from a write of
     ANSWER, CHANGE or BURST to its work. Throughput: a write in 2 cycles, a read in 4; a beat of a burst
@@ -122,11 +123,11 @@ class AdminMailbox(wiring.Component):
             self._control[_bit(flag)]
             for flag in (MailboxState.WRONG_QUEUE, MailboxState.WRONG_VALUE, MailboxState.STOPPED)
         )
-        ends = self.answers.valid & self.answers.ready
         m.d.sync += [
             may_take.eq(waiting.output.valid & self.enabled & (self._open != MOST_OPEN)),
             any_open.eq(self._open != 0),
-            self._open.eq(self._open + self._takes - ends),
+            # An answer that is under way is `busy`.
+            self._open.eq(self._open + self._takes - self._posts),
             was_enabled.eq(self.enabled),
             seen.eq(Cat(self.wrong_queue, self.wrong_value, was_enabled & ~self.enabled) | seen & ~forgets),
             self.attention.eq(may_take | self.shut_down | seen.any()),
@@ -146,11 +147,11 @@ class AdminMailbox(wiring.Component):
             (MailboxState.STOPPED, seen[2]),
         ):  # fmt: skip
             m.d.comb += self._state[_bit(bit)].eq(value)
-        self._serve(m, may_take, found)
+        self._serve(m, may_take & waiting.output.valid, any_open, found)
         self._work(m, any_open)
         return m
 
-    def _serve(self, m: Module, may_take, found):
+    def _serve(self, m: Module, may_take, any_open, found):
         """Accesses of the firmware, as `FunctionRegisters` serves those of the host."""
         access, acts = Signal(Access()), Signal()
         value, state = Signal(DWORD_BITS), Signal(DWORD_BITS)
@@ -189,7 +190,7 @@ class AdminMailbox(wiring.Component):
         m.d.comb += [
             self._control.eq(Mux(writes[Mailbox.CONTROL], dword, 0)),
             self._takes.eq(writes[Mailbox.TAKE] & may_take & self.enabled & free),
-            self._posts.eq(writes[Mailbox.ANSWER] & free),
+            self._posts.eq(writes[Mailbox.ANSWER] & free & any_open),
             self._asks.eq(writes[Mailbox.CHANGE] & free),
             self._begins.eq(writes[Mailbox.BURST] & free),
         ]

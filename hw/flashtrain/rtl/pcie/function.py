@@ -49,7 +49,7 @@ class Function(wiring.Component):
 
     A reset of the unit is the reset of the function. No request may be under way then: the hard block waits.
 
-    Latency, while the port is free: 10 cycles from a doorbell of the admin queue to its request, 12 to 15
+    Latency, while the port is free: 11 cycles from a doorbell of the admin queue to its request, 13 to 16
     from another one; 7 from the last beat of an entry to the command, 8 with data; 8 from an answer to the
     request of its entry. Throughput: a command in 9 cycles, a row of data per cycle.
 

@@ -1,6 +1,6 @@
 """Physical Region Pages of commands to pieces of the host's memory (NVM Express Base 2.0, section 4.1.1)."""
 
-from amaranth import Array, Module, Mux, Signal
+from amaranth import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -18,6 +18,7 @@ from .layouts import (
     MOST_BYTES,
     PAGE_EXPONENT_BITS,
     PIECE_BITS,
+    REQUEST_BITS,
     DataPointer,
     Piece,
 )
@@ -99,8 +100,8 @@ class PrpWalker(wiring.Component):
             walked.payload.length.eq(pointer.length),
             walked.payload.status.eq(status),
             writer.addr.eq(taken),
-            there.eq(given - taken - 1),  # free places
         ]
+        m.d.sync += there.eq(given - taken - 1)  # free places; `taken` stays from WAIT to CHECK
         with m.If(self.read.ar.ready):
             m.d.sync += self.read.ar.valid.eq(0)
         with m.FSM(name="walk") as steps:
@@ -165,7 +166,7 @@ class PrpWalker(wiring.Component):
             chains = missing > room
             share = Mux(chains, room, missing)
             m.d.sync += [chained.eq(chains), asked.eq(share), due.eq(share)]
-            m.d.sync += missing.eq(missing - share + chains)
+            m.d.sync += missing.eq(missing - room + 1)  # behind a chain
             m.next = "READ"
         with m.State("READ"):
             with m.If((asked != 0) & (~burst.valid | burst.ready)):
@@ -173,8 +174,8 @@ class PrpWalker(wiring.Component):
                     burst.valid.eq(1),
                     burst.payload.address.eq(place),
                     burst.payload.length.eq(beats - 1),
-                    place.eq(place + (beats << _ENTRY_SHIFT)),
-                    asked.eq(asked - beats),
+                    place.eq(Cat(Const(0, REQUEST_BITS), place[REQUEST_BITS:] + 1)),
+                    asked.eq(Mux(asked < upto, 0, asked - upto)),
                 ]
             with m.If(beat.valid):
                 m.d.sync += [due.eq(due - 1), unreadable.eq(unreadable | beat.payload.error)]

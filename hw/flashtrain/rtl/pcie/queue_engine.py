@@ -424,11 +424,14 @@ class QueueEngine(wiring.Component):
         with m.If(last & ~lost):
             m.d.sync += [moves.eq(1), head.eq(flight.payload)]
 
+        # A cycle late: no fetch is chosen beside the burst of the one before.
         is_admin = flight.payload.queue == 0
         for count, number, gives, takes in (
             (self._mailbox, 0, is_admin, self._number == 0), (self._buffer, 1, ~is_admin, self._number != 0),
         ):  # fmt: skip
-            m.d.sync += count.eq(count + self.taken[number] + (lost & gives) - (self._begins & takes))
+            begun = Signal(name=f"begun{number}")
+            m.d.sync += begun.eq(self._begins & takes)
+            m.d.sync += count.eq(count + self.taken[number] + (lost & gives) - begun)
 
     def _post(self, m: Module, unposted):
         """The beats of a completion entry; the vector of one that the host's memory has."""

@@ -1,13 +1,13 @@
 """The port on the host's memory as requests of TLPs, for a hard block of PCI Express."""
 
-from amaranth import Array, Cat, Module, Mux, Signal
+from amaranth import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.lib.axi import ReadPort, WritePort
 from flashtrain.rtl.lib.memories import NEVER_COLLIDES
-from flashtrain.rtl.lib.streams import Queue, RoundRobin
+from flashtrain.rtl.lib.streams import HalfRateSlice, Queue, RoundRobin
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.pcie import REQUEST_BYTES, WORD_BYTES, TlpSizes
 
@@ -15,6 +15,7 @@ from .host_writes import WordWriter, WriteMerge, WriteWidener, part_of_burst
 from .lanes import DWORD_SHIFT
 from .layouts import (
     ADDRESS_BITS,
+    BURST_BEATS,
     HALF_BYTES,
     LENGTH_BITS,
     REQUEST_BITS,
@@ -45,8 +46,9 @@ class TlpPort(wiring.Component):
     They are posted: a write of words is answered when its last word has been taken, and has no error. So a
     message that comes after the answer is behind the data. Reads, writes and messages take turns.
 
-    Latency: 1 cycle from a burst to its request, 3 from the first row of a write; 2 from a completion to the
-    beat. Throughput: a row per cycle in each direction, and a request per cycle.
+    Latency: 1 cycle from a burst of data to its request, 2 from one of words, 3 from the first row of writes;
+    2 from a completion to the beat. Throughput: a row per cycle in each direction, and a request per cycle. A
+    burst of words takes 2.
 
     Members
     -------
@@ -116,12 +118,12 @@ class TlpPort(wiring.Component):
             text.payload.last.eq(1),
             message.ready.eq(text.ready),
         ]
-        read, rows, request = self.read.ar, self.data_read.ar, self.requests
+        rows, request = self.data_read.ar, self.requests
         self._post(m, merge, posted.input, places.input)
         second, free = Signal(), Signal()
-        address, count, last_part = part_of_burst(
-            read.payload.address, read.payload.length[: bits_for(REQUEST_BYTES // WORD_BYTES)] + 1, second
-        )
+        read = self._words_to_read(m)
+        address, count, _ = part_of_burst(read.payload.address, read.payload.words, second)
+        last_part = second | ~read.payload.crosses
         m.d.comb += [
             free.eq(~request.valid | request.ready),
             turn.requests.eq(
@@ -166,9 +168,25 @@ class TlpPort(wiring.Component):
             out.payload.eq(item.payload),
             item.ready.eq(out.ready & (left != 0)),
             ends.eq(out.valid & out.ready & item.payload.last),
-            self._quiet.eq((posted.level == 0) & merge.begins),
+            self._quiet.eq((posted.level == 0) & merge.begins & ~read.valid),
         ]
         m.d.sync += left.eq(left + (request.valid & request.ready & request.payload.write) - ends)
+
+    def _words_to_read(self, m: Module):
+        """Bursts of words behind a register, with what decides how many requests they are."""
+        burst, words = self.read.ar, Signal(range(BURST_BEATS + 1))
+        place = data.StructLayout({"address": ADDRESS_BITS, "words": words.shape(), "crosses": 1})
+        m.submodules.reads = reads = HalfRateSlice(place)
+        _, _, whole = part_of_burst(burst.payload.address, words, Const(0))
+        m.d.comb += [
+            words.eq(burst.payload.length[: bits_for(BURST_BEATS)] + 1),
+            reads.input.payload.address.eq(burst.payload.address),
+            reads.input.payload.words.eq(words),
+            reads.input.payload.crosses.eq(~whole),
+            reads.input.valid.eq(burst.valid),
+            burst.ready.eq(reads.input.ready),
+        ]
+        return reads.output
 
     @staticmethod
     def _post(m: Module, merge: WriteMerge, posted, places):
