@@ -21,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: one clock)",
     )  # fmt: skip
     parser.add_argument(
+        "--pcie",
+        action="store_true",
+        help="put the NVMe function on PCI Express before the controller, for a hard block; not with "
+        "--system-clock",
+    )
+    parser.add_argument(
         "--phy",
         action="store_true",
         help="join controller and dies by a model of a PHY, in the simulation: strobes, double data rate",
@@ -41,10 +47,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.sim.integration.package import export_designs, integration_package
 
     config = configuration(options)
-    folder = options.output / config.name
     designs = export_designs(
-        config, options.system_clock, lambda top: console.step(f"writing {top} of {config.name}")
+        config,
+        options.system_clock,
+        lambda top: console.step(f"writing {top} of {config.name}"),
+        options.pcie,
     )
+    folder = options.output / designs.name
     package = integration_package(designs, options.phy)
     package.write(folder)
     if options.lint:
@@ -66,6 +75,7 @@ COMMAND = Command(
   flashtrain verilog                              preset small, to build/verilog/small
   flashtrain verilog --preset tiny --output rtl   to rtl/tiny
   flashtrain verilog --config mine.toml           to build/verilog/mine
+  flashtrain verilog --pcie                       a drive on PCI Express, to build/verilog/small_pcie
   flashtrain verilog --system-clock 250           front end at 250 MHz, the channels at the NAND's clock
 """,
     add_arguments=add_arguments,

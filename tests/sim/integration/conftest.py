@@ -33,13 +33,22 @@ def with_port() -> Designs:
     return _exported_designs(250.0, replace(preset("tiny"), name="tiny_port", command_port=True))
 
 
-def _exported_designs(system_mhz: float | None, config: FmsConfig | None = None) -> Designs:
+@pytest.fixture(scope="session")
+def drive() -> Designs:
+    """With the function on PCI Express."""
+    return _exported_designs(None, pcie=True)
+
+
+def _exported_designs(
+    system_mhz: float | None, config: FmsConfig | None = None, pcie: bool = False
+) -> Designs:
     config, file = config or preset("tiny"), "designs.pickle"
 
     def write(folder: Path) -> None:
-        (folder / file).write_bytes(pickle.dumps(export_designs(config, system_mhz)))
+        (folder / file).write_bytes(pickle.dumps(export_designs(config, system_mhz, pcie=pcie)))
 
-    return pickle.loads((exported(write, "designs", f"{config!r} {system_mhz}") / file).read_bytes())
+    key = f"{config!r} {system_mhz}" + (" pcie" if pcie else "")
+    return pickle.loads((exported(write, "designs", key) / file).read_bytes())
 
 
 @pytest.fixture(scope="session")

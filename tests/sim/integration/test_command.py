@@ -12,8 +12,8 @@ def test_the_command(tmp_path, capsys, designs, package, monkeypatch):
     """It elaborates the configuration of the file, and writes what the package of that elaboration has."""
     asked = []
 
-    def exported(config, system_mhz, step):
-        asked.append((config, system_mhz))
+    def exported(config, system_mhz, step, pcie):
+        asked.append((config, system_mhz, pcie))
         return designs
 
     monkeypatch.setattr("flashtrain.sim.integration.package.export_designs", exported)
@@ -21,7 +21,7 @@ def test_the_command(tmp_path, capsys, designs, package, monkeypatch):
     file.write_text(config_text(preset("tiny")), encoding="utf-8")
     arguments = ["--config", str(file), "--output", str(tmp_path / "out"), "--no-lint", "--json"]
     assert main(["verilog", *arguments]) == 0
-    assert asked == [(designs.config, None)]
+    assert asked == [(designs.config, None, False)]
     printed = json.loads(capsys.readouterr().out)
     assert printed["tops"] == package.tops
     folder = tmp_path / "out" / "tiny"
@@ -38,6 +38,18 @@ def test_a_wrong_clock(clock, capsys):
         main(["verilog", "--system-clock", clock])
     assert error.value.code == 2
     assert "--system-clock: expected a number above 0" in capsys.readouterr().err
+
+
+def test_a_drive_has_one_clock(capsys, tmp_path):
+    """In one line, before anything is built."""
+    arguments = ["--pcie", "--system-clock", "250", "--output", str(tmp_path / "out")]
+    assert main(["verilog", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.err == (
+        "flashtrain verilog: system_clock is 250.0; expected none with PCI Express, whose function has the "
+        "clock of the NAND\n"
+    )
+    assert not printed.out and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("clock", ["0.5", "5001"])

@@ -125,10 +125,10 @@ def test_the_divided_clock_of_a_die_has_a_register(package):
 
 
 def test_constraints():
-    one = controller_constraints("x", Clocks(600))
+    one = controller_constraints("flashtrain_axi", "x", Clocks(600))
     assert "create_clock -name aclk -period 1.666 [get_ports aclk]" in one
     assert "nand_clk" not in one
-    two = controller_constraints("x", Clocks(600, 250.0))
+    two = controller_constraints("flashtrain_axi", "x", Clocks(600, 250.0))
     assert "create_clock -name aclk -period 4.000 [get_ports aclk]" in two
     assert "create_clock -name nand_clk -period 1.666 [get_ports nand_clk]" in two
     assert two.count("set_max_delay 1.666 ") == 2

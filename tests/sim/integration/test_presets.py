@@ -32,6 +32,19 @@ def test_a_command_port(with_port):
         assert f"nand1_{pin}" in package.texts["rtl/flashtrain_axi.sv"]
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("phy", [False, True], ids=["pins", "phy"])
+def test_a_drive(drive, phy):
+    """On PCI Express, of `tiny`."""
+    integration_package(drive, phy).check()
+
+
+@pytest.mark.long
+def test_a_wide_drive():
+    """With halves of rows in its completions."""
+    integration_package(export_designs(preset("behemoth"), pcie=True)).check()
+
+
 @pytest.mark.parametrize(
     ("change", "key"), [({"command_port": True}, "command_port"), ({"chips": Chips(sca=True)}, "chips.sca")]
 )

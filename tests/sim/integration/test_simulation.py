@@ -58,6 +58,24 @@ def test_an_option_on_icarus(name, phy, request, tmp_path):
 
 
 @NO_ICARUS
+@pytest.mark.long
+def test_a_drive_on_icarus(drive, tmp_path):
+    integration_package(drive).write(tmp_path)
+    (*_, printed) = re.findall(r"simulators print\n\n```\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert printed in make(tmp_path, "icarus")
+
+
+@pytest.mark.long
+def test_a_drive_on_verilator(drive, tmp_path):
+    """Behind a PHY, and lint."""
+    integration_package(drive, phy=True).write(tmp_path)
+    fast_to_compile = "OPTIMIZATION=OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
+    output = make(tmp_path, "verilator", f"VERILATOR={verilator_command()}", fast_to_compile)
+    assert PASSED in output
+    assert "%Warning" not in output
+
+
+@NO_ICARUS
 def test_a_wrong_byte_is_found(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "written", ignore=shutil.ignore_patterns("obj_dir", "*.vvp"))
     bench = tmp_path / "written" / "sim" / "flashtrain_tb.sv"

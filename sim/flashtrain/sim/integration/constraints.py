@@ -4,10 +4,10 @@ from flashtrain.rtl.clocks import Clocks
 from flashtrain.spec import FmsConfig
 
 
-def controller_constraints(name: str, clocks: Clocks) -> str:
-    """Of `flashtrain_axi`."""
+def controller_constraints(wrapper: str, name: str, clocks: Clocks) -> str:
+    """Of the controller's wrapper."""
     return f"""\
-# Clocks of flashtrain_axi, {name}. Generated: do not edit.
+# Clocks of {wrapper}, {name}. Generated: do not edit.
 # Delays of the pins depend on the board and on the PHY, so they are not here.
 
 create_clock -name aclk -period {period(clocks.system_mhz)} [get_ports aclk]

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from flashtrain.spec import FmsConfig
-
 from .files import File, Role, of_role
 
 PATH = "flashtrain.core"
@@ -15,20 +13,23 @@ _TYPES = {
 }  # fmt: skip
 
 
-def core(config: FmsConfig, files: Sequence[File], top: str, bench: str) -> str:
-    """File sets for each role; targets for synthesis, lint, and the test on Icarus and on Verilator."""
+def core(name: str, what: str, files: Sequence[File], top: str, bench: str) -> str:
+    """File sets for each role; targets for synthesis, lint, and the test on Icarus and on Verilator.
+
+    `what` is behind the pins of `top`.
+    """
     sets = "\n".join(_fileset(files, role) for role in Role)
     return f"""\
 CAPI=2:
-name: "flashtrain:flashtrain:flashtrain_{config.name}:{version("flashtrain")}"
-description: "A flash memory system for training neural networks: the controller, configuration {config.name}"
+name: "flashtrain:flashtrain:flashtrain_{name}:{version("flashtrain")}"
+description: "A flash memory system for training neural networks: {what}, configuration {name}"
 
 filesets:
 {sets}
 
 targets:
   default: &default
-    description: The controller behind AXI ports, for other cores
+    description: {what[0].upper() + what[1:]}, for other cores
     filesets: [rtl, constraints]
     toplevel: {top}
 
@@ -42,7 +43,7 @@ targets:
       output_format: json
 
   lint:
-    description: Verilator's lint of the controller
+    description: Verilator's lint of {what}
     filesets: [rtl, waivers]
     toplevel: {top}
     flow: lint

@@ -12,6 +12,7 @@ from flashtrain.rtl.export.pins import Bundle, Protocol
 from flashtrain.rtl.export.systemverilog import ExportedDesign
 from flashtrain.rtl.export.tools import tool_versions
 from flashtrain.rtl.lib.shared import clock_ports
+from flashtrain.sim.link.pcie_model import PcieSizes
 from flashtrain.spec import FmsConfig
 
 from .files import File
@@ -27,6 +28,7 @@ def manifest(
     bundles: Sequence[Bundle],
     designs: Sequence[ExportedDesign],
     memories: Sequence[MemoryUse],
+    pcie: PcieSizes | None,
 ) -> str:
     """JSON. Nothing in it depends on the machine or the time."""
     content = {
@@ -34,8 +36,8 @@ def manifest(
         "version": version("flashtrain"),
         "tools": tool_versions(),
         "tops": tops,
-        "clocks": _clocks(config, clocks),
-        "resets": _resets(clocks),
+        "clocks": _clocks(config, clocks, tops["wrapper"]),
+        "resets": _resets(clocks, tops),
         "bundles": [_bundle(bundle, clocks) for bundle in bundles],
         # The text is that of one configuration: no module of it has a parameter.
         "parameters": {},
@@ -50,11 +52,12 @@ def manifest(
             for use in memories
         ],
         "configuration": asdict(config),
+        **({"pcie": asdict(pcie)} if pcie else {}),
     }
     return json.dumps(content, indent=2) + "\n"
 
 
-def _clocks(config: FmsConfig, clocks: Clocks) -> list[dict[str, object]]:
+def _clocks(config: FmsConfig, clocks: Clocks, top: str) -> list[dict[str, object]]:
     mhz = clocks.nand_mhz
     wrapper = [
         (
@@ -67,7 +70,7 @@ def _clocks(config: FmsConfig, clocks: Clocks) -> list[dict[str, object]]:
         wrapper.append(("nand_clk", mhz, "channel engines and NAND pins; asynchronous to aclk"))
     return [
         *(
-            {"port": port, "module": "flashtrain_axi", "mhz": frequency, "purpose": purpose}
+            {"port": port, "module": top, "mhz": frequency, "purpose": purpose}
             for port, frequency, purpose in wrapper
         ),
         {"port": "clk", "module": "flashtrain_die", "mhz": mhz, "purpose": "NAND interface of the die"},
@@ -82,11 +85,11 @@ def _clocks(config: FmsConfig, clocks: Clocks) -> list[dict[str, object]]:
     ]
 
 
-def _resets(clocks: Clocks) -> list[dict[str, object]]:
+def _resets(clocks: Clocks, tops: dict[str, str]) -> list[dict[str, object]]:
     return [
         {
             "port": "aresetn",
-            "module": "flashtrain_axi",
+            "module": tops["wrapper"],
             "active": "low",
             "assertion": "asynchronous",
             "release": "synchronised inside",
@@ -101,7 +104,7 @@ def _resets(clocks: Clocks) -> list[dict[str, object]]:
                 "release": "synchronous",
                 "clock": clock,
             }
-            for module, domains in (("flashtrain", clock_domains(clocks)), ("flashtrain_die", ("sync",)))
+            for module, domains in ((tops["controller"], clock_domains(clocks)), (tops["die"], ("sync",)))
             for clock, reset in map(clock_ports, domains)
         ),
     ]

@@ -15,20 +15,32 @@ from amaranth.lib import wiring
 from flashtrain.rtl.clocks import Clocks
 from flashtrain.rtl.controller import Controller, clock_domains
 from flashtrain.rtl.export import axi_wrapper, pins
+from flashtrain.rtl.export.axi_wrapper import CONTROLLER, DRIVE
 from flashtrain.rtl.export.black_boxes import with_black_boxes
+from flashtrain.rtl.export.drive_pins import drive_bundles
 from flashtrain.rtl.export.inventory import MemoryUse, memories
 from flashtrain.rtl.export.readable import readable
 from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, lint
+from flashtrain.sim.link.pcie_model import PcieSizes
 from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
+from flashtrain.spec.pcie import MAX_ENTRIES, MAX_QUEUES
 from flashtrain.writing import write_text
 
-from . import board_constraints, constraints, file_lists, fusesoc_core, manifest, sim_top, testbench
+from . import (
+    board_constraints,
+    constraints,
+    drive_testbench,
+    file_lists,
+    fusesoc_core,
+    manifest,
+    sim_top,
+    testbench,
+)
 from .files import SIMULATED, File, Role, of_role
 
 DIE = "flashtrain_die"
-CONTROLLER = "flashtrain"
 TENSOR_BUFFER = Path(__file__).with_name("tensor_buffer.sv")
 PHY = Path(__file__).with_name("phy.sv")
 WAIVERS = "flashtrain.vlt"
@@ -68,8 +80,10 @@ class IntegrationPackage:
 
 @dataclass(frozen=True)
 class Designs:
-    """The elaborated designs: controller, and NAND packages of a channel. Only the system's clock changes
-    them, no other option.
+    """The elaborated designs: controller or drive, and NAND packages of a channel. The system's clock and PCI
+    Express change them, no other option.
+
+    pcie: sizes of the drive on PCI Express, which `controller` is then.
     """
 
     config: FmsConfig
@@ -77,27 +91,46 @@ class Designs:
     controller: ExportedDesign
     nand: ExportedDesign
     memories: tuple[MemoryUse, ...]
+    pcie: PcieSizes | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the configuration, with the options that its files depend on in all."""
+        return f"{self.config.name}_pcie" if self.pcie else self.config.name
 
 
 def export_designs(
-    config: FmsConfig, system_mhz: float | None = None, step: Callable[[str], None] = lambda top: None
+    config: FmsConfig,
+    system_mhz: float | None = None,
+    step: Callable[[str], None] = lambda top: None,
+    pcie: bool = False,
 ) -> Designs:
     """Elaborate and write; `step` is called with the name of each design.
 
-    system_mhz: clock of the front end and the AXI ports, if they have one of their own.
+    - system_mhz: clock of the front end and the AXI ports, if they have one of their own.
+    - pcie: the function on PCI Express before the controller, with its most queues and entries.
+
+    :class:`ConfigError` for both: the function has the clock of the NAND.
     """
+    require(not (pcie and system_mhz), "system_clock", system_mhz,
+            "none with PCI Express, whose function has the clock of the NAND")  # fmt: skip
+    sizes = PcieSizes.of(config, MAX_QUEUES, MAX_ENTRIES) if pcie else None
     clocks = Clocks(config.timing.clock_mhz, system_mhz)
 
     def export(name: str, component: wiring.Component, domains: Iterable[str] = ("sync",)) -> ExportedDesign:
         step(name)
         return readable(export_design(component, name, domains))
 
+    def top() -> wiring.Component:
+        return sizes.drive(config) if sizes else Controller(config, clocks)
+
     return Designs(
         config,
         clocks,
-        export(CONTROLLER, Controller(config, clocks), clock_domains(clocks)),
+        export((DRIVE if sizes else CONTROLLER).module, top(), clock_domains(clocks)),
         export("flashtrain_nand_channel", NandChannel(config)),
-        tuple(memories(Controller(config, clocks))),
+        tuple(memories(top())),
+        sizes,
     )
 
 
@@ -114,38 +147,50 @@ def integration_package(designs: Designs, phy: bool = False) -> IntegrationPacka
             "false with the model of a PHY, which has no asynchronous interface")  # fmt: skip
     require(not (phy and config.chips.sca), "chips.sca", config.chips.sca,
             "false with the model of a PHY, which has no bus of commands")  # fmt: skip
-    bundles = pins.bundles(config)
+    name, sizes = designs.name, designs.pcie
+    wrapping = DRIVE if sizes else CONTROLLER
+    bundles = drive_bundles(sizes.drive(config)) if sizes else pins.bundles(config)
+    bench = (
+        drive_testbench.drive_testbench(config, sizes, bundles, clocks, phy)
+        if sizes
+        else testbench.testbench(config, bundles, clocks, phy)
+    )
     rtl = _children_first(designs.controller.files)
-    rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)
+    rtl[f"{wrapping.top}.sv"] = axi_wrapper.wrapper(wrapping, bundles, clocks)
     models = _children_first(designs.nand.files)
     die = models.pop(f"{DIE}.sv")
-    models[f"{sim_top.TOP}.sv"] = sim_top.sim_top(bundles, clocks, phy)
+    models[f"{sim_top.TOP}.sv"] = sim_top.sim_top(wrapping.top, bundles, clocks, phy)
     files = [
         *_written("rtl", Role.RTL, rtl),
         File(f"rtl/{DIE}.sv", Role.DIE, die),
         *_copied(Role.MODEL, *(path for path in VERILATOR_SOURCES if path.suffix == ".sv")),
         *(_copied(Role.MODEL, PHY) if phy else ()),
         *_written("sim", Role.MODEL, models),
-        *_copied(Role.BENCH, TENSOR_BUFFER),
-        File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles, clocks, phy)),
+        *(() if sizes else _copied(Role.BENCH, TENSOR_BUFFER)),
+        File(f"sim/{testbench.TOP}.sv", Role.BENCH, bench),
         *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
-        File("flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(config.name, clocks)),
-        File("flashtrain.xdc", Role.CONSTRAINTS, board_constraints.xdc(config.name, clocks)),
-        File("flashtrain.lpf", Role.CONSTRAINTS, board_constraints.lpf(config.name, clocks)),
+        File(
+            "flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(wrapping.top, name, clocks)
+        ),
+        File("flashtrain.xdc", Role.CONSTRAINTS, board_constraints.xdc(wrapping.top, name, clocks)),
+        File("flashtrain.lpf", Role.CONSTRAINTS, board_constraints.lpf(wrapping.top, name, clocks)),
         File("flashtrain_die.sdc", Role.DIE_CONSTRAINTS, constraints.die_constraints(config)),
         File(WAIVERS, Role.WAIVERS, file_lists.waivers()),
     ]
     tops = {
-        "wrapper": axi_wrapper.TOP,
-        "controller": CONTROLLER,
+        "wrapper": wrapping.top,
+        **({"drive": DRIVE.module} if sizes else {}),
+        "controller": CONTROLLER.module,
         "die": DIE,
         "simulation": sim_top.TOP,
         "testbench": testbench.TOP,
     }
     lists = file_lists.file_lists(files, testbench.TOP)
-    lists[fusesoc_core.PATH] = fusesoc_core.core(config, files, axi_wrapper.TOP, testbench.TOP)
+    lists[fusesoc_core.PATH] = fusesoc_core.core(
+        name, "a drive on PCI Express" if sizes else "the controller", files, wrapping.top, testbench.TOP
+    )
     lists[manifest.PATH] = manifest.manifest(
-        config, clocks, files, tops, bundles, (designs.controller, designs.nand), designs.memories
+        config, clocks, files, tops, bundles, (designs.controller, designs.nand), designs.memories, sizes
     )
     return IntegrationPackage(tuple(files), lists, tops)
 

@@ -9,8 +9,8 @@ from flashtrain.rtl.export.pins import Bundle, Pin, Protocol
 TOP = "flashtrain_sim"
 
 
-def sim_top(bundles: Sequence[Bundle], clocks: Clocks, phy: bool = False) -> str:
-    """The pins are those of `flashtrain_axi` without the NAND, and `violations`.
+def sim_top(wrapper: str, bundles: Sequence[Bundle], clocks: Clocks, phy: bool = False) -> str:
+    """The pins are those of the wrapper without the NAND, and `violations`.
 
     phy: controller and packages are joined by ONFI's pins at double data rate; then there is `nand_clk90`, a
     quarter of a period behind the NAND's clock.
@@ -42,7 +42,7 @@ module {TOP} (
 );
 {wires}
 
-  flashtrain_axi device (
+  {wrapper} device (
       .aclk(aclk),
       .aresetn(aresetn),
 {nand_connection}{joined}

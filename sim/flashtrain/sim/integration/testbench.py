@@ -36,11 +36,11 @@ _ENTRIES = 4
 _SUBMISSIONS, _COMPLETIONS = 0x0, 0x400
 _POLL = ns(2_000)
 """An interval between polls, but those of an erase, and the poll itself."""
-_ENABLE_COMMENT = (
+ENABLE_COMMENT = (
     "    // FACTORY: all arrays are erased and no block is marked, as in new models.",
     "    // Real parts are enabled without it: then each block is erased before its use.",
 )
-_STREAM = Stream(
+STREAM = Stream(
     nsid=1, name="all", persistency=Persistency.NON_VOLATILE, retention=Retention.YEARS,
     host=Access.READ | Access.APPEND, core=Access.NONE,
 )  # fmt: skip
@@ -54,28 +54,28 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
     source = max(0x1000, g.page_bytes)
     target = source + length
     memory = target + length
-    append = Command(Opcode.ZONE_APPEND, _STREAM.nsid, blocks=blocks, address=source, length=length)
-    read = Command(Opcode.READ, _STREAM.nsid, blocks=blocks, address=target, length=length)
+    append = Command(Opcode.ZONE_APPEND, STREAM.nsid, blocks=blocks, address=source, length=length)
+    read = Command(Opcode.READ, STREAM.nsid, blocks=blocks, address=target, length=length)
     registers = {
         Register.MEMORY_LOW: memory & 0xFFFF_FFFF,
         Register.MEMORY_HIGH: memory >> 32,
         Register.INTERRUPT_MASK: 1 << Port.HOST,
     }
-    setup = [_write(register.name, register, value) for register, value in registers.items()]
+    setup = [write_text(register.name, register, value) for register, value in registers.items()]
     for register, value in (
         (PortRegister.SQ_BASE_LOW, _SUBMISSIONS),
         (PortRegister.SQ_SIZE, _ENTRIES - 1),
         (PortRegister.CQ_BASE_LOW, _COMPLETIONS),
         (PortRegister.CQ_SIZE, _ENTRIES - 1),
     ):
-        setup.append(_write(f"{register.name} of the host", port_register(Port.HOST, register), value))
+        setup.append(write_text(f"{register.name} of the host", port_register(Port.HOST, register), value))
     for name, register, value in (
         ("ZONES", StreamRegister.ZONES, g.zones << 16),
-        ("ATTRIBUTES", StreamRegister.ATTRIBUTES, stream_attributes(_STREAM)),
+        ("ATTRIBUTES", StreamRegister.ATTRIBUTES, stream_attributes(STREAM)),
     ):
-        setup.append(_write(f"{name} of the stream", stream_register(_STREAM.nsid, register), value))
-    setup += _ENABLE_COMMENT
-    setup.append(_write("CONTROL: ENABLE, FACTORY", Register.CONTROL, Control.ENABLE | Control.FACTORY))
+        setup.append(write_text(f"{name} of the stream", stream_register(STREAM.nsid, register), value))
+    setup += ENABLE_COMMENT
+    setup.append(write_text("CONTROL: ENABLE, FACTORY", Register.CONTROL, Control.ENABLE | Control.FACTORY))
     outside = [bundle for bundle in bundles if bundle.protocol is not Protocol.NAND]
     return _TEXT.format(
         config=config.name,
@@ -83,7 +83,7 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
         joined=connections((pin.name, pin.name) for bundle in outside for pin in bundle.pins),
         memory_ports=connections(_memory_ports(outside)),
         half_period=f"{500 / clocks.system_mhz:.3f}",
-        nand_clock="".join(_nand_clocks(clocks, phy)),
+        nand_clock="".join(nand_clocks(clocks, phy)),
         nand_connection="".join(
             f"      .{name}({name}),\n"
             for name, exists in (("nand_clk", clocks.crosses), ("nand_clk90", phy))
@@ -115,13 +115,14 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
         select=Register.CHANNEL_SELECT,
         programs=channel_counter_register(ChannelCounter.PROGRAMS),
         senses=channel_counter_register(ChannelCounter.SENSES),
-        most_cycles=round(_most_cycles(config, blocks) * max(1, clocks.system_mhz / clocks.nand_mhz)),
+        most_cycles=round(most_cycles(config, blocks) * max(1, clocks.system_mhz / clocks.nand_mhz)),
+        register_tasks=REGISTER_TASKS,
         sim_top=SIM_TOP,
         top=TOP,
     )
 
 
-def _most_cycles(config: FmsConfig, blocks: int) -> int:
+def most_cycles(config: FmsConfig, blocks: int) -> int:
     """The limit of the test: ten times what the array and the AXI ports need, and the polls of a lost die.
 
     A die that stays busy is reported after `late_polls` polls, so a command ends with an error before that.
@@ -132,7 +133,7 @@ def _most_cycles(config: FmsConfig, blocks: int) -> int:
     return 10 * (start + t.cycles("tprog") + t.cycles("tr") + blocks * g.raw_page_bytes) + polls
 
 
-def _nand_clocks(clocks: Clocks, phy: bool) -> Iterator[str]:
+def nand_clocks(clocks: Clocks, phy: bool) -> Iterator[str]:
     half = 500 / clocks.nand_mhz
     if clocks.crosses:
         yield _NAND_CLOCK.format(half_period=f"{half:.3f}")
@@ -140,7 +141,7 @@ def _nand_clocks(clocks: Clocks, phy: bool) -> Iterator[str]:
         yield _LATER_CLOCK.format(half_period=f"{half:.3f}", quarter=f"{half / 2:.3f}")
 
 
-def _write(name: str, register: int, value: int) -> str:
+def write_text(name: str, register: int, value: int) -> str:
     return f"    write_register(13'h{register:04x}, 32'h{value:08x});  // {name}"
 
 
@@ -195,6 +196,56 @@ _LATER_CLOCK = """\
     forever #{half_period} nand_clk90 = !nand_clk90;
   end
 """
+REGISTER_TASKS = """\
+  // Transfers at the rising edge. The bench acts at the falling one, where nothing else changes.
+  reg aw_taken, w_taken, b_taken, ar_taken, r_taken;
+  reg [1:0] answer;
+  reg [31:0] value;
+
+  always @(posedge clk) begin
+    aw_taken <= s_axil_regs_awvalid && s_axil_regs_awready;
+    w_taken <= s_axil_regs_wvalid && s_axil_regs_wready;
+    b_taken <= s_axil_regs_bvalid && s_axil_regs_bready;
+    ar_taken <= s_axil_regs_arvalid && s_axil_regs_arready;
+    r_taken <= s_axil_regs_rvalid && s_axil_regs_rready;
+    answer <= s_axil_regs_bvalid ? s_axil_regs_bresp : s_axil_regs_rresp;
+    value <= s_axil_regs_rdata;
+  end
+
+  task write_register(input [12:0] address, input [31:0] data);
+    begin
+      s_axil_regs_awaddr = address;
+      s_axil_regs_wdata = data;
+      s_axil_regs_wstrb = 4'b1111;
+      s_axil_regs_awvalid = 1'b1;
+      s_axil_regs_wvalid = 1'b1;
+      s_axil_regs_bready = 1'b1;
+      @(negedge clk);
+      while (!b_taken) begin
+        if (aw_taken) s_axil_regs_awvalid = 1'b0;
+        if (w_taken) s_axil_regs_wvalid = 1'b0;
+        @(negedge clk);
+      end
+      if (answer != 2'b00) fail(0);
+    end
+  endtask
+
+  task read_register(input [12:0] address);
+    begin
+      s_axil_regs_araddr = address;
+      s_axil_regs_arvalid = 1'b1;
+      s_axil_regs_rready = 1'b1;
+      @(negedge clk);
+      while (!r_taken) begin
+        if (ar_taken) s_axil_regs_arvalid = 1'b0;
+        @(negedge clk);
+      end
+      if (answer != 2'b00) fail(0);
+    end
+  endtask
+
+"""
+"""Of a bench that counts `clk`, and has a task `fail`."""
 _TEXT = """\
 // A test of {sim_top}, {config}: appends {blocks} pages, reads them back, compares. Generated: do not edit.
 
@@ -249,54 +300,7 @@ module {top};
     end
   endtask
 
-  // Transfers at the rising edge. The bench acts at the falling one, where nothing else changes.
-  reg aw_taken, w_taken, b_taken, ar_taken, r_taken;
-  reg [1:0] answer;
-  reg [31:0] value;
-
-  always @(posedge clk) begin
-    aw_taken <= s_axil_regs_awvalid && s_axil_regs_awready;
-    w_taken <= s_axil_regs_wvalid && s_axil_regs_wready;
-    b_taken <= s_axil_regs_bvalid && s_axil_regs_bready;
-    ar_taken <= s_axil_regs_arvalid && s_axil_regs_arready;
-    r_taken <= s_axil_regs_rvalid && s_axil_regs_rready;
-    answer <= s_axil_regs_bvalid ? s_axil_regs_bresp : s_axil_regs_rresp;
-    value <= s_axil_regs_rdata;
-  end
-
-  task write_register(input [12:0] address, input [31:0] data);
-    begin
-      s_axil_regs_awaddr = address;
-      s_axil_regs_wdata = data;
-      s_axil_regs_wstrb = 4'b1111;
-      s_axil_regs_awvalid = 1'b1;
-      s_axil_regs_wvalid = 1'b1;
-      s_axil_regs_bready = 1'b1;
-      @(negedge clk);
-      while (!b_taken) begin
-        if (aw_taken) s_axil_regs_awvalid = 1'b0;
-        if (w_taken) s_axil_regs_wvalid = 1'b0;
-        @(negedge clk);
-      end
-      if (answer != 2'b00) fail(0);
-    end
-  endtask
-
-  task read_register(input [12:0] address);
-    begin
-      s_axil_regs_araddr = address;
-      s_axil_regs_arvalid = 1'b1;
-      s_axil_regs_rready = 1'b1;
-      @(negedge clk);
-      while (!r_taken) begin
-        if (ar_taken) s_axil_regs_arvalid = 1'b0;
-        @(negedge clk);
-      end
-      if (answer != 2'b00) fail(0);
-    end
-  endtask
-
-  integer i;
+{register_tasks}  integer i;
 
   // Put an entry into the submission queue, ring the doorbell, and wait for its completion.
   task submit(input integer number, input [511:0] entry);

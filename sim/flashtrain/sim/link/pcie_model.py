@@ -10,6 +10,7 @@ from amaranth.lib.wiring import Out
 
 from flashtrain.rtl.lib.shared import leaf_ports
 from flashtrain.rtl.pcie.layouts import Access, TlpCompletion, TlpData, TlpRequest
+from flashtrain.rtl.pcie.pcie_controller import PcieController
 from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
 from flashtrain.sim.partition.emit import member
 from flashtrain.sim.verilator.verilated import ModelSource, exported_sources
@@ -27,7 +28,7 @@ _MOST_SLOTS, _PLACES = 256, 64 << 20
 
 @dataclass(frozen=True)
 class PcieSizes:
-    """Parameters of `PcieFrontEnd`."""
+    """Parameters of `PcieFrontEnd` and of `PcieController`."""
 
     queues: int
     entries: int
@@ -46,6 +47,9 @@ class PcieSizes:
 
     def front_end(self, config: FmsConfig) -> PcieFrontEnd:
         return PcieFrontEnd(config, self.queues, self.entries, self.slots, self.most_bytes, self.tlp)
+
+    def drive(self, config: FmsConfig) -> PcieController:
+        return PcieController(config, self.queues, self.entries, self.slots, self.most_bytes, self.tlp)
 
 
 def model_source(config: FmsConfig, sizes: PcieSizes, optimization: str) -> ModelSource:
