@@ -85,7 +85,7 @@ def runtime_object(name: str, waves: WaveFormat | None = None) -> Path:
     """The object file of `name`.cpp of Verilator's own library; compiled once.
 
     That of `verilated` has the templates that no model has. Of the library, only what writes waves works in
-    each cycle: the rest takes half as long to compile at `-Og`, and is the same whether a model writes waves.
+    each cycle. The rest takes half as long to compile at `-Og`, and is the same whether a model writes waves.
     """
     writes = waves is not None and name == waves.runtime
     options = runtime_options(waves, "-O3") if writes else runtime_options(None, "-Og")
