@@ -225,6 +225,23 @@ def test_commands_that_have_not_begun_can_be_aborted():
     drive(body)
 
 
+@pytest.mark.parametrize("flags", [0x40, 0x80, 0xC0])
+def test_a_data_pointer_is_no_sgl(flags):
+    """PSDT other than 0 is refused, as SGLS declares, before a byte moves."""
+
+    async def body(host: RootComplex) -> None:
+        await host.enable()
+        await host.create(1)
+        before = bytes(host.memory.bytes[DATA : DATA + 4096])
+        identify = entry(AdminOpcode.IDENTIFY, 1, prp1=DATA, dwords=(1,), flags=flags)
+        for queue, one in ((0, identify), (1, entry(READ, 2, 1, DATA, flags=flags))):
+            found = await host.execute(queue, one)
+            assert (found.status, found.cid) == (0x002, queue + 1)
+        assert bytes(host.memory.bytes[DATA : DATA + 4096]) == before
+
+    drive(body)
+
+
 def test_a_deleted_queue_has_no_command_left():
     async def body(host: RootComplex) -> None:
         await host.enable()
