@@ -13,19 +13,13 @@ from flashtrain.spec import Chips, FmsConfig
 from flashtrain.spec.codec import SLICE_BYTES, slices_per_cycle
 from flashtrain.spec.ecc import LANE_BYTES
 from flashtrain.spec.errors import require
-from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp
+from flashtrain.spec.nand import SEQUENCES, BusOp
 from flashtrain.spec.update_time import TileWork, compute_cycles
 
 STAGES = Path(__file__).with_name("stages.toml")
 
-_ADDRESS_CYCLES = {
-    AddressCycles.NONE: 0,
-    AddressCycles.FEATURE: 1,
-    AddressCycles.ROW: 3,
-    AddressCycles.FULL: 5,
-}
 _TIMINGS = (
-    "twc", "tadl", "twhr", "trhw", "tchz", "tccs", "twb", "tdbsy", "tcbsy", "tr", "tprog", "tbers", "tsusp",
+    "twc", "tadl", "twhr", "trhw", "tchz", "twb", "tdbsy", "tcbsy", "tr", "tprog", "tbers", "tsusp",
     "tres", "tadv", "trst",
 )  # fmt: skip
 _POLL_NS = {"poll_program": 1_000, "poll_erase": 20_000, "poll_sense": 500}
@@ -105,6 +99,7 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         **_encoder(config),
         **{name: t.cycles(name) for name in _TIMINGS},
         **_bus_of_commands(config),
+        "column_change": config.column_change_cycles,
         "ready_line": READY_LINE if config.chips.ready_busy else 0,
         **{name: round(ns * t.clock_mhz / 1000) for name, ns in _POLL_NS.items()},
         **_RUNS,
@@ -162,8 +157,7 @@ def operation_cycles(config: FmsConfig) -> NDArray[np.int32]:
     """Command and address cycles of each bus operation ahead of its data, or packets of SCA, int32[64]."""
     cycles = np.zeros(64, np.int32)
     for op, sequence in SEQUENCES.items():
-        commands = (sequence.first is not None) + (sequence.second is not None)
-        cycles[op] = commands + _ADDRESS_CYCLES[sequence.address]
+        cycles[op] = sequence.cycles
     cycles[BusOp.DATA_OUT] = 0
     cycles[BusOp.PROGRAM_PAGE] += config.chips.sca  # 12h ends the address
     return cycles

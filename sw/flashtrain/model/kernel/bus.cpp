@@ -1,7 +1,7 @@
 // The bus: arbitration between the dies' requests, and the cycles of an operation.
 //
-// With SCA commands, addresses and status have a bus of their own, and an operation needs the bus of its kind. The page
-// of a data in is confirmed by an operation on the command bus, behind its data.
+// With SCA commands, addresses and status have a bus of their own, and an operation needs the bus of its kind. Pages are
+// then in split_bus.cpp.
 
 #include <algorithm>
 #include <utility>
@@ -18,13 +18,6 @@ enum : uint16_t { COMMAND = 10, DATA_IN = 11, DATA_OUT = 12, STATUS = 13 };
 constexpr Time kGrant = 2, kPins = 2;
 // A turnaround overlaps the cycles from the last beat to a choice, and from there to the pins (`Turnaround`).
 constexpr Time kOverlap = 7;
-// With SCA the gap between two pages overlaps the cycles from a choice to the first beat of a page from a die.
-constexpr Time kDataStart = 4;
-// From a choice to the packet that begins the page, less the cycle from the packet that ends a page to the next choice.
-constexpr Time kBegin = 3;
-
-// With SCA `DataPart` chooses the next page as the packet that ends a page begins. The page chosen waits for that packet.
-Time chosen_ahead(const Parameters& p) { return p.sca ? std::max<Time>(static_cast<Time>(p.twc), kBegin) - kBegin : 0; }
 
 }  // namespace
 
@@ -33,8 +26,7 @@ Channel::BusKind Channel::bus_of(const Parameters& p, BusOp op) { return p.sca &
 // Choose at `at` or as soon after it as the bus allows.
 void Channel::want_bus(Environment& env, BusKind kind, Time at) {
     Bus& bus = buses_[kind];
-    const Time ahead = kind == DATA && bus.next == kNone8 ? chosen_ahead(env.parameters) : 0;
-    if (bus.idle) at = std::max(at, bus.idle - 1 - ahead);
+    if (bus.idle) at = std::max(at, bus.idle - 1);
     if (at >= bus.wakes) return;
     if (bus.event != Events::kNone) env.events.cancel(bus.event);
     bus.wakes = at;
@@ -67,16 +59,8 @@ void Channel::choose(Environment& env, BusKind kind, Time now) {
     if (now != bus.wakes) return;
     bus.wakes = kNever;
     bus.event = Events::kNone;
-    const bool early = now + 1 < bus.idle;
-    if (bus.next != kNone8 && !early) {
-        const uint8_t next = std::exchange(bus.next, kNone8);
-        free_pages(now);
-        if (!gives_page(agents_[next].bus_request.op) || fill_room(env.parameters)) {
-            return start_operation(env, next, now + kGrant);
-        }
-    }
-    const Time ahead = kind == DATA ? chosen_ahead(env.parameters) : 0;
-    if (early && (bus.next != kNone8 || now + 1 + ahead < bus.idle)) return want_bus(env, kind, bus.idle - 1);
+    if (now + 1 < bus.idle) return want_bus(env, kind, bus.idle - 1);
+    if (kind == DATA && page_moves_) return end_page(env, now);
     uint8_t short_choice = kNone8, page_choice = kNone8;
     bool any_short = false;
     Time later = kNever;
@@ -115,10 +99,7 @@ void Channel::choose(Environment& env, BusKind kind, Time now) {
         return;
     }
     (any_short ? short_last_ : page_last_) = choice;
-    if (early) {
-        bus.next = choice;
-        return want_bus(env, kind, bus.idle - 1);
-    }
+    if (kind == DATA) return start_page(env, choice, now);
     start_operation(env, choice, now + kGrant);
 }
 
@@ -130,8 +111,9 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     agent.bus_request.valid = false;
     requesting_ &= static_cast<uint16_t>(~(1u << die));
     const bool confirms = request.op == BusOp::CONFIRM_DATA;
-    const Time cycles = static_cast<Time>(confirms ? 1 : p.op_cycles[static_cast<int>(request.op)]) * p.twc;
-    if (p.sca && moves_page(request.op) && cycles) now = std::max(now, buses_[COMMANDS].idle);
+    const Time packets = static_cast<Time>(confirms ? 1 : p.op_cycles[static_cast<int>(request.op)]);
+    const Time cycles = packets * static_cast<Time>(p.twc);
+    if (p.sca) now = std::max(now + kPins, packets_free_) - kPins;
     const Time pins = now + kPins;
     const bool renews = request.op == BusOp::SUSPENDED_READ_RENEW;  // an end, and a command of its own
     const Time of_end = renews ? static_cast<Time>(p.twc) : 0;
@@ -171,11 +153,9 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
             const Time wait = of_program ? p.data_in_start : std::max<Time>(p.tadl - 1, p.data_in_start);
             env.trace.add(pins + cycles + wait, pins + cycles + wait + beats - 1, DATA_IN, number, die, request.plane);
             counts[BUS_DATA_IN] += beats;
-            if (!p.sca) {
-                counts[BUS_COMMAND] += p.twc;
-                const Time third = pins + cycles + wait + beats;
-                env.trace.add(third, third + static_cast<Time>(p.twc) - 1, COMMAND, number, die, detail);
-            }
+            counts[BUS_COMMAND] += p.twc;
+            const Time third = pins + cycles + wait + beats;
+            env.trace.add(third, third + static_cast<Time>(p.twc) - 1, COMMAND, number, die, detail);
             done = now + cycles + wait + beats + static_cast<Time>(p.twc);
             idle = done + 1;
             break;
@@ -189,26 +169,14 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
             blocked_[other] = done + 1 + (turnaround > kOverlap ? turnaround - kOverlap : 0);
         }
     }
-    Bus& commands = buses_[COMMANDS];
-    if (bus_of(p, request.op) == COMMANDS) {
-        commands.idle = idle;
-    } else {
-        // Two packets select the die for its data and end the selection.
-        commands.idle = std::max(commands.idle, now) + cycles + 2 * static_cast<Time>(p.twc);
-        const bool out = request.op == BusOp::DATA_OUT;
-        const Time end = out ? pins + p.bus_beats + 1 : done + kPins - static_cast<Time>(p.twc);  // of the beats
-        buses_[DATA].idle = end + static_cast<Time>(p.burst_gap) - kDataStart;
-        if (out) {
-            done = std::max(done, end + static_cast<Time>(p.twc));
-        } else {
-            agent.bus_request = {true, request.of_poller, BusOp::CONFIRM_DATA, request.plane, end + static_cast<Time>(p.twc),
-                                 request.token};
-            requesting_ |= static_cast<uint16_t>(1u << die);
-        }
-    }
-    if (agent.bus_request.valid) return want_next(env);  // the operation goes on
+    buses_[COMMANDS].idle = idle;
     const uint32_t answer = uint32_t{status_byte} << 8 | uint32_t{request.of_poller} << 16;
-    if (known_ahead(agent, status_byte)) {
+    if (p.sca) {
+        const bool of_status = request.op == BusOp::STATUS;
+        const Time last = pins + cycles + static_cast<Time>(p.twhr);
+        packets_ = {die, of_status, pins, packets, last, of_status ? last + p.status_byte : pins + cycles, done};
+        env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number, answer});
+    } else if (known_ahead(agent, status_byte)) {
         operation_done(env, die, answer, done + 1);
     } else {
         env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number, answer});

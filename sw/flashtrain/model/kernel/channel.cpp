@@ -27,6 +27,7 @@ void Channel::wake(Environment& env, const Event& event) {
         case Wake::MUX:
             return mux(env, event.die, now);
         case Wake::OPERATION_DONE:
+            if (is_delayed(env, event)) return;
             return operation_done(env, event.die, event.argument, now);
         case Wake::POLLER:
             return poll(env, event.die, now);

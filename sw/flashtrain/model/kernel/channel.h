@@ -244,6 +244,13 @@ class Channel {
     void for_requests(uint8_t last, const Visit& visit) const;
     void start_operation(Environment& env, uint8_t die, Time now);
 
+    // The same with SCA (split_bus.cpp).
+    static Time end_beats(const Parameters& parameters);
+    Time send_packet(const Parameters& parameters, Time at, Time held, Time held_status);
+    bool is_delayed(Environment& env, const Event& event);
+    void start_page(Environment& env, uint8_t die, Time now);
+    void end_page(Environment& env, Time now);
+
     // Agent (agent.cpp).
     void kick(Environment& env, uint8_t die, Time now);
     bool requests(const Agent& agent, Unit unit, Time now) const;
@@ -321,8 +328,15 @@ class Channel {
     struct Bus {
         Time idle = 0, wakes = kNever;
         uint32_t event = Events::kNone;
-        uint8_t next = kNone8;  // the die whose page is chosen, and waits for the end of the one before
     } buses_[2];
+    // The packets of the operation of commands that is under way, and that of its status.
+    struct Packets {
+        uint8_t die = kNone8;
+        bool of_status = false;
+        Time begin = 0, count = 0, status = 0, end = 0, done = 0;
+    } packets_;
+    Time packets_free_ = 0;  // the newest packet of the data part ends
+    bool page_moves_ = false;  // and DATA_END is still to come
     uint16_t requesting_ = 0;  // a bit per die
     Time fill_free_ = 0;  // the read buffer takes another page
     uint8_t short_last_ = 0, page_last_ = 0;

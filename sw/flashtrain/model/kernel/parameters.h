@@ -21,11 +21,13 @@ constexpr Time kNever = ~Time{0};
     /* Of the codec: decoder lanes, beats of a group of four slices, cycles of a slice in a lane's writer. */    \
     X(decoder_lanes) X(group_slices) X(group_beats) X(beat_register) X(line_beats) X(slice_beats)                      \
     /* `NandTiming`. */                                                                                               \
-    X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
+    X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
     X(tsusp) X(tres) X(tadv) X(trst)                                                                                          \
     /* SCA: whether there is a command bus, from a page on the data bus to the next, a status byte on the command bus,    \
      * from the request of a status to its sample. */                                                                  \
     X(sca) X(burst_gap) X(status_byte) X(status_lead)                                                                 \
+    /* From a selection to the request of its data. */                                                                \
+    X(column_change)                                                                                                  \
     /* Polls: after a program, an erase, a read or an update that was not ready yet. */                               \
     X(poll_program) X(poll_erase) X(poll_sense)                                                                       \
     /* From R/B# of a die to the poll that it allows; 0: it is not wired. */                                          \

@@ -184,7 +184,7 @@ void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now)
         case Reading::SELECT:
             agent.reading = Reading::DATA_OUT;
             agent.reader_lock = true;
-            return request(env, die, true, BusOp::DATA_OUT, sets.pages[0].plane, now + 1 + p.tccs, false,
+            return request(env, die, true, BusOp::DATA_OUT, sets.pages[0].plane, now + 1 + p.column_change, false,
                            sets.pages[0].token);
         case Reading::DATA_OUT:
             ++counts[PAGES_SENSED];

@@ -122,7 +122,7 @@ void Channel::updater_done(Environment& env, uint8_t die, Time now) {
         }
         case Updating::SELECT:
             agent.updating = Updating::OUTPUT;
-            return request(env, die, false, BusOp::DATA_OUT, agent.update_plane, now + p.tccs + 1, false,
+            return request(env, die, false, BusOp::DATA_OUT, agent.update_plane, now + p.column_change + 1, false,
                            sets_[agent.update_slot].tags[agent.update_plane]);
         case Updating::OUTPUT:
             ++counts[PAGES_SENSED];
