@@ -11,7 +11,7 @@ from flashtrain.host import open_device
 from flashtrain.model.link import ModelLink
 from flashtrain.perf.array_work import ArrayWork
 from flashtrain.perf.read import read_sequential
-from flashtrain.perf.read_bound import ReadBound, read_bound
+from flashtrain.perf.read_bound import ReadBound, part_bound, read_bound
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Chips, FmsConfig, preset
 from flashtrain.spec.timing import ns
@@ -43,6 +43,24 @@ def test_one_die_and_four():
     )
     four = read_bound(preset("optimstore"))
     assert (four.selection, four.sense, four.status) == (18 + 105, 15 / 4, 82 / 4)
+
+
+def test_parts():
+    """512 bytes are 264 beats with their identity, of two dies; cycles as above, of tWB 60, and of tR 1,800.
+
+    The bus: a sense of 7 cycles, 00h, and 4 of 05h, a column and E0h, 180 in all; a status, 64; tCHZ twice.
+    The die: its sense, tWB and tR; the status; 00h and tWHR; the part; 05h and tCCS; the identity; tRHW
+    behind the status and both data. With 31h tCBSY takes the place of tR, and 06h and tCCS follow.
+    """
+    bound = part_bound(replace(SMALL, part_bytes=512))
+    assert (bound.data, bound.commands, bound.gaps) == (264, 180 + 64, 36)
+    rest = 105 + 60 + 64 + 264 + 60 + 180 + 3 * 60
+    assert bound.die == 1800 + 15 + 48 + rest
+    assert bound.per_second == 4 * 600e6 / (bound.die / 2)
+    short = part_bound(replace(SMALL, timing=replace(SMALL.timing, tcbsy=ns(1_000)), part_bytes=512))
+    assert short.die == max(600 + 105 + 180 + rest, 105 + 60 + 1800)
+    many = replace(SMALL, geometry=replace(SMALL.geometry, dies=8), part_bytes=512)
+    assert part_bound(many).per_second == 4 * 600e6 / bound.cycles
 
 
 def test_slow_arrays():

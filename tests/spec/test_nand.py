@@ -66,7 +66,7 @@ def test_features():
 
 
 def test_phases():
-    assert values(AddressCycles) == {"NONE": 0, "FEATURE": 1, "ROW": 3, "FULL": 5}
+    assert values(AddressCycles) == {"NONE": 0, "FEATURE": 1, "COLUMN": 2, "ROW": 3, "FULL": 5}
     assert values(DataPhase) == {"NONE": 0, "IN": 1, "OUT": 2, "STATUS": 3, "FEATURE": 4}
 
 

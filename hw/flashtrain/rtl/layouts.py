@@ -620,6 +620,7 @@ def _target(config: FmsConfig) -> dict:
 def _moved_part(config: FmsConfig) -> dict:
     """With parts, `moves_part`: the bus moves the part alone, else the whole page.
 
-    `of_identity`: a SELECT is of the column of the identity.
+    `of_identity`: a SELECT is `SELECT_COLUMN`, of the identity. `sensed`: it is `SELECT_SENSED`.
     """
-    return {**parted(config), "moves_part": 1, "of_identity": 1} if config.part_bytes else {}
+    names = "moves_part", "of_identity", "sensed"
+    return {**parted(config), **dict.fromkeys(names, 1)} if config.part_bytes else {}

@@ -164,10 +164,11 @@ class DieStatus(IntFlag):
 
 
 class AddressCycles(IntEnum):
-    """Address cycles of a command: none, a feature, three of row, or two of column and three of row."""
+    """Address cycles of a command: none, a feature, two of column, three of row, or a column and a row."""
 
     NONE = 0
     FEATURE = 1
+    COLUMN = 2
     ROW = 3
     FULL = 5
 
@@ -190,6 +191,11 @@ class Sequence(NamedTuple):
     second: DieCommand | int | None
     data: DataPhase
     third: DieCommand | None
+
+    @property
+    def cycles(self) -> int:
+        """Command and address cycles ahead of the data."""
+        return (self.first is not None) + self.address + (self.second is not None)
 
 
 class BusOp(IntEnum):
@@ -286,6 +292,15 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.COPYBACK_PROGRAM: Sequence(_C.CHANGE_WRITE_COLUMN, _FULL, _C.PROGRAM_CONFIRM, DataPhase.NONE, None),
 }
 
+SELECT_SENSED = Sequence(_C.READ, _NONE, None, DataPhase.NONE, None)
+"""SELECT of the only page of a sense, behind a status. Its data follow from the column of that address, after
+tWHR and not tCCS."""
+
+SELECT_COLUMN = Sequence(
+    _C.CHANGE_READ_COLUMN, AddressCycles.COLUMN, _C.CHANGE_READ_COLUMN_CONFIRM, DataPhase.NONE, None
+)
+"""SELECT of another column of the page that is selected."""
+
 
 SUSPEND_PROGRAM, RESUME_PROGRAM = BusOp.SUSPENDED_READ_MORE, BusOp.SUSPENDED_READ_LAST
 SUSPEND_ERASE, RESUME_ERASE = BusOp.SUSPENDED_READ_NEXT, BusOp.SUSPENDED_READ_END
@@ -305,7 +320,7 @@ def sequences(chips: Chips) -> dict[BusOp, Sequence]:
     if not chips.cache_program:
         plain[BusOp.PROGRAM_LAST] = SEQUENCES[BusOp.PROGRAM_LAST]._replace(third=_C.PROGRAM_CONFIRM)
     if not chips.change_plane:
-        plain[BusOp.SELECT] = Sequence(_C.READ, _NONE, None, DataPhase.NONE, None)
+        plain[BusOp.SELECT] = SELECT_SENSED
     if chips.luns > 1:
         for op, sequence in (SEQUENCES | plain).items():
             alone = Sequence(sequence.first, _NONE, None, DataPhase.NONE, None)

@@ -128,7 +128,7 @@ def read_random(device: Device, recorder: ArrayRecorder, quick: bool = False) ->
 def read_small(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
     """Reads of `part_bytes` each per second, as `read_random`, each of a random part of its block.
 
-    Bound: `PartBound.per_second`, that of the buses or of the arrays.
+    Bound: `PartBound.per_second`, that of the buses or of the dies.
     """
     config, g = device.config, device.config.geometry
     count = min(QUICK_RANDOM_READS if quick else RANDOM_READS, g.zone_capacity)
@@ -143,7 +143,8 @@ def read_small(device: Device, recorder: ArrayRecorder, quick: bool = False) -> 
         bound=bound.per_second / 1e6,
         cycles=device.cycles - first_cycle,
         note=f"{count // 2} reads of {config.part_bytes} bytes, {interval:.1f} cycles each;"
-        f" a bus needs {bound.cycles:,} cycles for one, of which {bound.data} are data",
+        f" a bus needs {bound.cycles:,} cycles for one, of which {bound.data} are data, and a die"
+        f" {bound.die:,}",
     )
 
 

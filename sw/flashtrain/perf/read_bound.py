@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from flashtrain.model.parameters import operation_cycles
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity
-from flashtrain.spec.nand import BusOp
+from flashtrain.spec.nand import SELECT_COLUMN, SELECT_SENSED, BusOp
 
 
 @dataclass(frozen=True)
@@ -89,34 +89,45 @@ class ReadBound:
 
 @dataclass(frozen=True)
 class PartBound:
-    """Cycles of a channel for a read of a part of a page at random, on a classical bus.
+    """Cycles for a read of a part of a page at random, on a classical bus.
 
     - `data`: beats of the part and of the identity.
     - `commands`: a sense, a status that reads ready, and two selections.
     - `gaps`: tCHZ behind each of the two. The waits for tRHW, tCCS and tR may pass beside other dies.
+    - `die`: of a die, all of them one after the other, and its waits. It is busy while it senses, or for
+      tCBSY of a cache read, and then outputs nothing.
     """
 
     config: FmsConfig
     data: int
     commands: int
     gaps: int
+    die: int
 
     @property
     def cycles(self) -> int:
+        """Cycles of a bus."""
         return self.data + self.commands + self.gaps
 
     @property
     def per_second(self) -> float:
-        """Reads of the buses or of the arrays' senses, whichever is less."""
-        g, cycles = self.config.geometry, self.config.timing.cycles
-        return g.channels * self.config.timing.clock_hz / max(self.cycles, cycles("tr") / g.dies)
+        """Reads of the buses or of the dies, whichever is less."""
+        g = self.config.geometry
+        return g.channels * self.config.timing.clock_hz / max(self.cycles, self.die / g.dies)
 
 
 def part_bound(config: FmsConfig) -> PartBound:
     """The bound of reads of `part_bytes` each."""
-    commands = sum(operation_time(config, op) for op in (BusOp.READ_LAST, BusOp.SELECT, BusOp.SELECT))
-    data = (config.part_bytes + PageIdentity.BYTES) // 2
-    return PartBound(config, data, commands + status_time(config), 2 * config.timing.cycles("tchz"))
+    cycles = config.timing.cycles
+    sense, select = (operation_time(config, op) for op in (BusOp.READ_LAST, BusOp.SELECT))
+    return_, column = (sequence.cycles * cycles("twc") for sequence in (SELECT_SENSED, SELECT_COLUMN))
+    data, status = (config.part_bytes + PageIdentity.BYTES) // 2, status_time(config)
+    ends = status + data + column + cycles("tccs") + 3 * cycles("trhw")
+    plain = sense + cycles("twb") + cycles("tr") + return_ + cycles("twhr") + ends
+    # The next page may be sensed during the output; that of the page takes a selection with its row.
+    cached = sense + cycles("twb") + cycles("tcbsy") + select + cycles("tccs") + ends
+    die = min(plain, max(cached, sense + cycles("twb") + cycles("tr")))
+    return PartBound(config, data, sense + status + return_ + column, 2 * cycles("tchz"), die)
 
 
 def operation_time(config: FmsConfig, op: BusOp) -> int:

@@ -124,11 +124,15 @@ PARTS, WIDE_PARTS = (
         one,
         name=f"{base}parts",
         geometry=replace(one.geometry, page_bytes=2048),
+        timing=replace(one.timing, tcbsy=tcbsy),
         part_bytes=size,
     )
-    for one, base, size in ((DUAL, "", 512), (WIDE, "wide_", 1024))
-)
-"""Reads name parts of a page: four of two dies, and two of words of four chunks."""
+    for one, base, size, tcbsy in (
+        (DUAL, "", 512, DUAL.timing.tr), (WIDE, "wide_", 1024, WIDE.timing.tcbsy)
+    )
+)  # fmt: skip
+"""Reads name parts of a page: four of two dies, and two of words of four chunks. Only the second senses lone
+pages ahead."""
 
 SET_CONFIGS = {one.name: one for one in (TINY, DUAL, MANY_SETS)}
 CONFIGS: dict[str, FmsConfig] = {

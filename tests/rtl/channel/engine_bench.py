@@ -443,7 +443,7 @@ async def a_part_takes_its_time(dut):
     dut._log.info(f"heads after {cycles} cycles")
     steps = [longer - shorter for longer, shorter in pairwise(parts)]
     assert all(step == beats for step in steps), cycles
-    selection = sum(map(CONFIG.timing.cycles, ("trhw", "tccs"))) + 7 * CONFIG.timing.cycles("twc")
+    selection = sum(map(CONFIG.timing.cycles, ("trhw", "tccs"))) + 4 * CONFIG.timing.cycles("twc")
     added = parts[0] + beats - whole
     assert selection < added < selection + 40, (added, selection)
     await centre.finish()

@@ -159,11 +159,14 @@ class Bench:
         expected = self.expected[operation.die].popleft()
         is_identity = expected["op"] is BusOp.IDENTITY_OUT
         assert operation.op is (BusOp.DATA_OUT if is_identity else expected["op"])
-        if CONFIG.part_bytes and len(operation.address) == 5:
+        if CONFIG.part_bytes and len(operation.address) in (2, 5):
             assert int.from_bytes(bytes(operation.address[:2]), "little") == expected.get("column", 0)
+        if operation.op is BusOp.SELECT:
+            first = 0x00 if expected.get("sensed") else 0x05 if expected.get("of_identity") else 0x06
+            assert operation.commands[0] == first
         if "beats" in expected:
             assert operation.data_out == expected["beats"]
-        if operation.op in ADDRESSED:
+        if operation.op in ADDRESSED and len(operation.address) > 2:
             place = expected["zone"], operation.die, expected["plane"]
             row = GEOMETRY.row_address(self.blocks[place], expected["plane"], expected["page"])
             assert operation.row == row
@@ -398,7 +401,10 @@ def some_part() -> tuple[dict[str, int], int, int]:
 
 @cocotb.test(skip=not CONFIG.part_bytes)
 async def a_part_and_its_identity(dut):
-    """Each has a column of its own. Other dies say their status between, and no beat is lost or invented."""
+    """Each has a column of its own. Other dies say their status between, and no beat is lost or invented.
+
+    That of the part is named by a SELECT, or by the sense.
+    """
     bench = Bench(dut, latency=random.randint(1, 4))
     await bench.start()
 
@@ -408,9 +414,13 @@ async def a_part_and_its_identity(dut):
 
     for die in (*DIES, *DIES):
         fields, first_byte, beats = some_part()
+        if sensed := random.getrandbits(1):
+            bench.request(die, BusOp.READ_LAST, **fields, column=first_byte)
+            await done()
         for column, following in ((first_byte, BusOp.DATA_OUT), (GEOMETRY.page_bytes, BusOp.IDENTITY_OUT)):
             of_identity = int(following is BusOp.IDENTITY_OUT)
-            bench.request(die, BusOp.SELECT, **fields, column=column, of_identity=of_identity)
+            kind = {"of_identity": of_identity, "sensed": sensed & ~of_identity & 1}
+            bench.request(die, BusOp.SELECT, **fields, column=column, **kind)
             await done()
             for other in random.sample(DIES, 2):
                 bench.request(other, BusOp.STATUS)

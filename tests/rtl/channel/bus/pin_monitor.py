@@ -49,6 +49,7 @@ OPERATIONS = {
     (0xCB, 0, 0xCC): BusOp.SELECT_STATISTICS,
     (0xEF, 1, None): BusOp.SET_READ_LEVEL,
 }
+OPERATIONS_OF_PARTS = {(0x00, 0, None): BusOp.SELECT, (0x05, 2, 0xE0): BusOp.SELECT}
 FEATURE, PARAMETERS = 0x89, 4
 TAKES_DATA = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST, BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
 LOADS = {BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
@@ -109,7 +110,9 @@ class PinMonitor:
         self.cycle_byte = 0
         self.data_begin = {"dqs_o": 0, "re": 0, "dqs_i": 0}
         self.last_data = [-(10**9)] * config.geometry.dies  # last clock of data out of each die
+        self.operations = OPERATIONS | (OPERATIONS_OF_PARTS if config.part_bytes else {})
         self.column_confirmed = [-(10**9)] * config.geometry.dies  # last strobe of a selection
+        self.returned = [False] * config.geometry.dies  # it was 00h alone
         self.page_named = [-(10**9)] * config.geometry.dies  # and of the address of a page to be programmed
         self.beats_in = 0  # cycles of DQS of all dies, and of RE
         self.beats_out = 0
@@ -202,7 +205,8 @@ class PinMonitor:
             self.on_status(operation.die, clock)
         else:
             since = clock - self.column_confirmed[operation.die]
-            assert since >= self.tccs, f"clock {clock}: data out {since} cycles after the selection"
+            least = self.twhr if self.returned[operation.die] else self.tccs
+            assert since >= least, f"clock {clock}: data out {since} cycles after the selection"
             for die, last in enumerate(self.last_data):
                 assert die == operation.die or clock - last >= self.turnaround, (
                     f"clock {clock}: no turnaround"
@@ -232,8 +236,9 @@ class PinMonitor:
         else:
             confirm = operation.commands[1] if len(operation.commands) == 2 else None
             key = (operation.commands[0], len(operation.address), confirm)
-            assert key in OPERATIONS and len(operation.commands) <= 2, f"clock {clock}: unknown {operation}"
-            operation.op = OPERATIONS[key]
+            known = key in self.operations and len(operation.commands) <= 2
+            assert known, f"clock {clock}: unknown {operation}"
+            operation.op = self.operations[key]
         if len(operation.address) == 5 and not self.config.part_bytes:
             assert operation.address[:2] == [0, 0], f"clock {clock}: column {operation.address[:2]}"
         expected_out = {BusOp.DATA_OUT: page_beats}.get(operation.op, int(operation.op in GIVES_STATUS))
@@ -251,6 +256,7 @@ class PinMonitor:
         )
         if operation.op in SELECTS:
             self.column_confirmed[operation.die] = self.last_strobe
+            self.returned[operation.die] = operation.commands == [0x00]
         if operation.op is BusOp.PROGRAM_PAGE:
             self.page_named[operation.die] = self.last_strobe
         self.on_operation(operation)

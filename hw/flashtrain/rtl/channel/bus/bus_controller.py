@@ -248,7 +248,7 @@ class OperationControl(wiring.Component):
             self._address_part(m, s)
 
     def _address_part(self, m: Module, s: _State) -> None:
-        """The column of a SELECT, and the beats of a part with its identity."""
+        """The column of a sense or a SELECT, and the beats of a part with its identity."""
         request, g = s.request, self.config.geometry
         shift = bits_for(self.config.part_bytes)
         last = Mux(request.moves_part, PagePart.last(request.part), self.config.page_parts - 1)
@@ -257,7 +257,8 @@ class OperationControl(wiring.Component):
             self.fill.payload.moves_part.eq(request.moves_part),
             self.receiver.beats.eq(Cat(Const(_IDENTITY_BEATS, shift - 1), last + 1)),
         ]
-        with m.If(request.kind.selects):
+        m.d.comb += [s.sequencer.of_sensed.eq(request.sensed), s.sequencer.of_column.eq(request.of_identity)]
+        with m.If(request.kind.selects | (request.op == BusOp.READ_LAST)):
             m.d.comb += s.sequencer.column.eq(request.part.before << shift)
             with m.If(request.of_identity):
                 m.d.comb += s.sequencer.column.eq(g.page_bytes)
@@ -643,7 +644,8 @@ class BusController(wiring.Component):
     gradients and constants have the identity of the source instead of parity.
     Parameters of a feature begin tADL after its address.
     Of a part DATA_OUT moves the bytes alone. The page's identity follows in an operation of its own, and
-    until then no other page goes to the read buffer.
+    until then no other page goes to the read buffer. A SELECT of the identity has a column alone, and one of
+    the only page of a sense has no address.
     After data out dies are blocked for their turnaround (`Turnaround`).
     With a command port the bus may be paused between two operations: then it is the port's.
     LUNs of a chip enable are dies of their own, which hold each other up (`LunHold`). SELECT begins with 78h

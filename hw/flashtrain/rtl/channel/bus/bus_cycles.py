@@ -12,7 +12,16 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.nand_bus import asynchronous_pins
 from flashtrain.spec.chips import Chips
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.nand import AddressCycles, BusOp, DataPhase, DieStatus, Feature, sequences
+from flashtrain.spec.nand import (
+    SELECT_COLUMN,
+    SELECT_SENSED,
+    AddressCycles,
+    BusOp,
+    DataPhase,
+    DieStatus,
+    Feature,
+    sequences,
+)
 from flashtrain.spec.registers import ChannelCounter
 
 
@@ -86,6 +95,7 @@ class CycleSequencer(wiring.Component):
     step : In(Step)
     row : In(24)      the row address (`Geometry.row_address`)
     column : In(16)   with `columns`
+    of_sensed, of_column : In(1)   with `columns`: a SELECT is `SELECT_SENSED`, or `SELECT_COLUMN`
     byte : Out(8)     of this cycle
     address : Out(1)  it is an address
     next_phase : Out(NextPhase)
@@ -110,7 +120,7 @@ class CycleSequencer(wiring.Component):
             "op": In(BusOp),
             "step": In(Step),
             "row": In(24),
-            **({"column": In(16)} if columns else {}),
+            **({"column": In(16), "of_sensed": In(1), "of_column": In(1)} if columns else {}),
             "byte": Out(8),
             "address": Out(1),
             "next_phase": Out(NextPhase),
@@ -176,6 +186,17 @@ class CycleSequencer(wiring.Component):
             for step, (next_phase, next_step) in successors.items():
                 with m.Case(step):
                     m.d.comb += [self.next_phase.eq(next_phase), self.next_step.eq(next_step)]
+        if self.columns and op is BusOp.SELECT:
+            self._shorten(m, commands[Step.FIRST])
+
+    def _shorten(self, m: Module, first: Signal) -> None:
+        """A SELECT without a row, or without any address."""
+        with m.If(self.of_sensed):
+            m.d.comb += [first.eq(SELECT_SENSED.first), self.next_phase.eq(NextPhase.END)]
+        with m.Elif(self.of_column):
+            m.d.comb += first.eq(SELECT_COLUMN.first)
+            with m.If(self.step == Step.COLUMN_HIGH):
+                m.d.comb += self.next_step.eq(Step.SECOND)
 
 
 class CountPort(wiring.Signature):

@@ -12,6 +12,8 @@ from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import (
     RESUME_ERASE,
     RESUME_PROGRAM,
+    SELECT_SENSED,
+    SEQUENCES,
     SUSPEND_ERASE,
     SUSPEND_PROGRAM,
     BusOp,
@@ -38,6 +40,7 @@ class ReadWait(enum.Enum, shape=4):
     CHANGE_COLUMN = 7
     SUSPEND = 8  # of a command of the maker
     RESUME = 9  # until the next one
+    RETURN = 10  # from the status to the page of a sense
 
 
 _WAITS = {
@@ -67,9 +70,19 @@ def _wait_cycles(config: FmsConfig) -> dict[ReadWait, int]:
     cycles = {wait: max(sum(map(timing.cycles, names)), 1) for wait, names in waits.items()}
     cycles |= {wait: max(cycles[wait] - config.status_lead, 1) for wait in _AHEAD}
     cycles[ReadWait.CHANGE_COLUMN] = config.column_change_cycles
+    if config.part_bytes:
+        cycles[ReadWait.RETURN] = timing.cycles("twhr")
     if chips.ready_busy:
         cycles |= {wait: max(cycles[wait], shown_cycles(config)) for wait in _POLLED if wait in cycles}
     return cycles | {ReadWait.AGAIN: ns(500).cycles_at(timing.clock_mhz)}
+
+
+def _is_sensed_ahead(config: FmsConfig) -> bool:
+    """Whether a lone page is ready earlier by a cache read, though 06h and its address then select it."""
+    cycles = config.timing.cycles
+    shorter = SEQUENCES[BusOp.SELECT].cycles - SELECT_SENSED.cycles
+    selection = shorter * cycles("twc") + cycles("tccs") - cycles("twhr")
+    return cycles("tcbsy") + selection < cycles("tr")
 
 
 class _State:
@@ -89,6 +102,7 @@ class _State:
         self.set_ready = Signal()  # the status says so
         self.has_failed = Signal()  # the status says so
         self.identity_due = Signal()  # of the page whose part has been output last
+        self.alone = Signal()  # the set to be output is one page, which 00h and 30h have sensed
 
 
 class Reader(wiring.Component):
@@ -105,7 +119,9 @@ class Reader(wiring.Component):
     chips lack commands of a cache read, each set, or each that is not the next page, takes the first line.
     Statistics need no sense, only a selection of their own (CBh..CCh); they end a run.
     A part of a page takes SELECT and DATA_OUT for its bytes, then SELECT and IDENTITY_OUT for the identity. A
-    suspended read outputs whole pages, as BEh has no column.
+    suspended read outputs whole pages, as BEh has no column. With parts the first SELECT of a lone page is
+    `SELECT_SENSED`, because the sense has named the column. Such a page is not sensed ahead where the die is
+    as long busy with 31h as with 30h.
 
     While another unit programs or erases, the reader suspends that for one set at a time, without a grant:
 
@@ -405,6 +421,8 @@ class Reader(wiring.Component):
                 m.d.comb += request.op.eq(Mux(sets.last, BusOp.READ_LAST, BusOp.READ_MORE))
             with m.If(self.bus.ready):
                 m.next = "PAGE_ADDRESS_SENT"
+                if self.config.part_bytes:
+                    m.d.sync += s.alone.eq(sets.last & ~s.addressing & ~s.cached & ~own)
 
         with m.State("PAGE_ADDRESS_SENT"):
             m.d.comb += self.lock.eq(~sets.last)
@@ -455,6 +473,8 @@ class Reader(wiring.Component):
     def _mark_sensed(self, m: Module, s: _State) -> None:
         with m.State("STATISTICS"):
             m.next = "SENSED"
+            if self.config.part_bytes:
+                m.d.sync += s.alone.eq(0)
 
         with m.State("SENSED"):
             m.d.comb += self._sets.mark.eq(1)
@@ -466,6 +486,8 @@ class Reader(wiring.Component):
         apart = s.statistics  # from the run before
         if not self.config.chips.random_cache_read:
             apart |= ~sets.sequential
+        elif self.config.part_bytes and not _is_sensed_ahead(self.config):
+            apart |= s.alone & ~sets.sequential
         with m.State("LOOK_AHEAD"):
             m.d.comb += sets.mark.eq(1)
             with m.If(self.schedule.grant & sets.complete & ~apart):
@@ -490,6 +512,8 @@ class Reader(wiring.Component):
             ]
             with m.If(self.bus.ready):
                 m.next = "NEXT_PAGE_SENT"
+                if self.config.part_bytes:
+                    m.d.sync += s.alone.eq(0)
 
         with m.State("NEXT_PAGE_SENT"):
             with m.If(self.bus_done):
@@ -533,7 +557,11 @@ class Reader(wiring.Component):
         with m.State("SELECT"):
             m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
             if self.config.part_bytes:
-                m.d.comb += [self.lock.eq(s.identity_due), request.of_identity.eq(s.identity_due)]
+                m.d.comb += [
+                    self.lock.eq(s.identity_due),
+                    request.of_identity.eq(s.identity_due),
+                    request.sensed.eq(s.alone & ~s.identity_due),
+                ]
             with m.If(sets.read.statistics):
                 m.d.comb += request.op.eq(BusOp.SELECT_STATISTICS)
             with m.Elif(self._by_own_commands(s)):
@@ -545,6 +573,9 @@ class Reader(wiring.Component):
             m.d.comb += self.lock.eq(1)
             with m.If(self.bus_done):
                 self._wait(m, ReadWait.CHANGE_COLUMN)
+                if self.config.part_bytes:
+                    with m.If(s.alone & ~s.identity_due):
+                        self._wait(m, ReadWait.RETURN)
                 m.next = "DATA_OUT"
 
         with m.State("DATA_OUT"):
