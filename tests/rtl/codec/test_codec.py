@@ -18,7 +18,7 @@ RATE_BLOCKS = {"tiny": 24, "small": 10, "slice": 20, "behemoth": 32}
 """Of an append whose rate is measured."""
 
 
-@pytest.mark.usual("verilator-slice", "verilator-behemoth")
+@pytest.mark.usual("verilator-small", "verilator-behemoth")
 @pytest.mark.parametrize("name", BLOCKS)
 def test_codec(name, simulator, seed):
     config = CONFIGS[name]
