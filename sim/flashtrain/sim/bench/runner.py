@@ -59,6 +59,7 @@ from flashtrain.sim.bench.parameters import VARIABLE
 from flashtrain.sim.verilator.cxx import (
     CXX_OPTIONS,
     WaveFormat,
+    own_object,
     precompiled_header,
     runtime_object,
     runtime_options,
@@ -134,7 +135,7 @@ def run_bench(
     ----------
     top
         A component, or SystemVerilog files (Verilator also takes `.cpp` files with DPI functions, and their
-        headers).
+        headers; they include none of Verilator's, and are compiled once for all benches).
     toplevel
         Name of the top module.
     bench
@@ -208,11 +209,13 @@ def _built(
 
     def build(folder: Path) -> None:
         sources = write_sources(files, folder / "src")
+        headers = [path for path in sources if path.suffix == ".h"]
+        objects = [own_object(path, headers, _OPTIMIZATION) for path in sources if path.suffix == ".cpp"]
         log = folder / "build.log"
         try:
             runner.build(
                 sources=[path for path in sources if path.suffix not in (".cpp", ".h")],
-                build_args=[str(path) for path in sources if path.suffix == ".cpp"],
+                build_args=[str(path) for path in objects],
                 hdl_toplevel=toplevel,
                 build_dir=folder,
                 timescale=("1ns", "1ps"),
