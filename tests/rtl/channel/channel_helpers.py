@@ -87,8 +87,13 @@ LUNS_SDR = replace(
 )
 """The asynchronous interface, whose mode the first LUN of a chip enable sets for all."""
 
-DUAL_SPARES = replace(DUAL, name="dual_spares", geometry=replace(DUAL.geometry, blocks=11, spare_blocks=2))
-"""Two dies with spare blocks."""
+DUAL_SPARES = replace(
+    DUAL,
+    name="dual_spares",
+    geometry=replace(DUAL.geometry, blocks=11, spare_blocks=2),
+    chips=Chips(update=False),
+)
+"""Two dies with spare blocks. Without updates a die is a tenth of one with them, for the compiler."""
 
 TINY_CODE, DUAL_CODE = (replace(one, name=f"{one.name}_code", code_strength=9) for one in (TINY, DUAL))
 """Pages are one code word."""
@@ -126,6 +131,7 @@ PARTS, WIDE_PARTS = (
         geometry=replace(one.geometry, page_bytes=2048),
         timing=replace(one.timing, tcbsy=tcbsy),
         part_bytes=size,
+        chips=Chips(update=False),
     )
     for one, base, size, tcbsy in (
         (DUAL, "", 512, DUAL.timing.tr), (WIDE, "wide_", 1024, WIDE.timing.tcbsy)

@@ -115,10 +115,16 @@ def channel_plan(config: FmsConfig) -> Plan:
 
 
 def die_plan(config: FmsConfig) -> Plan:
+    updates = config.chips.update
+    of_tiles = {
+        ("logic_registers", "tile__result"): ("tile__write",),
+        ("logic_registers", "identities__content"): ("identities__write",),
+    }
     return Plan(
         parts=(
-            CommandControl, Sequencer, Timer, PageRegisters, Updater, UpdateUnit,
-            *((TileDecoder, TileEncoder) if config.code else ()),
+            CommandControl, Sequencer, Timer, PageRegisters,
+            *((Updater, UpdateUnit) if updates else ()),
+            *((TileDecoder, TileEncoder) if updates and config.code else ()),
         ),
         prompt=(Sequencer, CommandControl),
         busy={Timer: "port__running"},
@@ -131,8 +137,7 @@ def die_plan(config: FmsConfig) -> Plan:
             ("logic_registers", "lane"): ("put", "ask"),
             ("logic_registers", "lane_in"): ("put",),
             ("logic_registers", "words__to_register"): ("words__put",),
-            ("logic_registers", "tile__result"): ("tile__write",),
-            ("logic_registers", "identities__content"): ("identities__write",),
+            **(of_tiles if updates else {}),
         },
     )  # fmt: skip
 

@@ -55,6 +55,8 @@ class Updater(wiring.Component):
     checked and written when all words are decoded. No identity is written to a damaged tile: one with an
     uncorrectable word, or with a page that is not the expected one.
 
+    In chips without updates (`chips.update`) there is nothing behind the members: outputs are 0.
+
     Members
     -------
     start : In(1)            begins; `busy` is high from the next cycle until all is written
@@ -99,6 +101,8 @@ class Updater(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        if not self.config.chips.update:
+            return m
         m.submodules.header = header = StepHeader()
         m.submodules.gradients = gradients = GradientBuffers(self.config)
         identity = TileIdentity(self.config)
