@@ -9,7 +9,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.layouts import PageEvent, PageKind, ReadHead, ReadPage, TileSource, WritePage
-from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters, is_long
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import BusOp
@@ -286,7 +286,7 @@ async def among_other_work(dut, busy):
         fails=lambda kind, pages: kind == "update" and random.random() < 0.3,
     )  # fmt: skip
     await bench.start()
-    for row in range(GEOMETRY.pages):
+    for row in range(GEOMETRY.pages if is_long() else 3):
         for _ in range(random.choice((1, 1, 2, 5)) * GEOMETRY.dies):
             bench.update(random.choice((0, 1, 2)))
         die = random.choice(DIES)
