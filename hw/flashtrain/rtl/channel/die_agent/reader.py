@@ -120,8 +120,8 @@ class Reader(wiring.Component):
     Statistics need no sense, only a selection of their own (CBh..CCh); they end a run.
     A part of a page takes SELECT and DATA_OUT for its bytes, then SELECT and IDENTITY_OUT for the identity. A
     suspended read outputs whole pages, as BEh has no column. With parts the first SELECT of a lone page is
-    `SELECT_SENSED`, because the sense has named the column. Such a page is not sensed ahead where the die is
-    as long busy with 31h as with 30h.
+    `SELECT_SENSED`, because the sense has named the column. 31h may keep the die busy as long as 30h.
+    Then no run of it begins behind such a page, or with another page than the next.
 
     While another unit programs or erases, the reader suspends that for one set at a time, without a grant:
 
@@ -487,7 +487,7 @@ class Reader(wiring.Component):
         if not self.config.chips.random_cache_read:
             apart |= ~sets.sequential
         elif self.config.part_bytes and not _is_sensed_ahead(self.config):
-            apart |= s.alone & ~sets.sequential
+            apart |= s.alone | (~s.cached & ~sets.sequential)
         with m.State("LOOK_AHEAD"):
             m.d.comb += sets.mark.eq(1)
             with m.If(self.schedule.grant & sets.complete & ~apart):
