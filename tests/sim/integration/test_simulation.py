@@ -61,7 +61,7 @@ def test_an_option_on_icarus(name, phy, request, tmp_path):
 @pytest.mark.long
 def test_a_drive_on_icarus(drive, tmp_path):
     integration_package(drive).write(tmp_path)
-    (*_, printed) = re.findall(r"simulators print\n\n```\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (printed,) = re.findall(r"Icarus prints\n\n```\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert printed in make(tmp_path, "icarus")
 
 
