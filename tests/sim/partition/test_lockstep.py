@@ -37,6 +37,7 @@ class Planted(RtlLink):
         return build_library(config, {"die": wrong})
 
 
+@pytest.mark.long
 def test_a_wrong_guard_is_found(seed):
     config = preset("tiny")
     with (
