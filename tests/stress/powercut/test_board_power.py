@@ -23,7 +23,7 @@ from tests.sim.board.board import CHIP_BOARD
 from tests.sim.board.chip_board import simulated
 from tests.stress.powercut.workload import PLAIN, Workload
 
-CUTS = 2
+CUTS = 1
 PARTS = 8
 CYCLES_OF_WORK = 200_000
 """At most, from a recovery to a cut: some three actions, and most of it bytes on the line."""
