@@ -12,6 +12,7 @@ In every cycle:
 Assumes that the engine is enabled anew after it has stopped, as `Properties` has it.
 """
 
+import pytest
 from amaranth.hdl import Module, Signal
 
 from flashtrain.rtl.pcie.admin_mailbox import AdminMailbox
@@ -119,11 +120,13 @@ def test_an_engine_that_stops_before_its_burst() -> None:
     refute(engine(change), depth=REACHED)
 
 
+@pytest.mark.long
 def test_a_fetch_after_the_end() -> None:
     change = ("begins.eq(self.enable & self._sq_is_open", "begins.eq(self._sq_is_open")
     refute(engine(change), depth=REACHED)
 
 
+@pytest.mark.long
 def test_a_burst_of_the_firmware_at_rest() -> None:
     change = ("with m.If(any_open):", "with m.If(1):")
     refute(mailbox(change), depth=REACHED)
