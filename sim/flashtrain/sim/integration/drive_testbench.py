@@ -7,7 +7,6 @@ admin commands, which the firmware answers. Then it appends blocks, reads them b
 from collections.abc import Sequence
 
 from flashtrain.rtl.clocks import Clocks
-from flashtrain.rtl.export.axi_wrapper import connections
 from flashtrain.rtl.export.pins import Bundle, Protocol
 from flashtrain.rtl.pcie.device_queue import queue_entries
 from flashtrain.rtl.pcie.layouts import ChangeKind
@@ -28,7 +27,6 @@ from flashtrain.spec.pcie import (
     Ready,
 )
 from flashtrain.spec.registers import (
-    Control,
     PortRegister,
     Register,
     State,
@@ -38,8 +36,8 @@ from flashtrain.spec.registers import (
     stream_register,
 )
 
+from .bench_parts import STREAM, TOP, device, enable_text, most_cycles, tasks, wire, write_text
 from .sim_top import TOP as SIM_TOP
-from .testbench import ENABLE_COMMENT, REGISTER_TASKS, STREAM, TOP, most_cycles, nand_clocks, write_text
 
 _ENTRIES = 4
 _PAGE = 1 << PAGE_BITS
@@ -70,10 +68,8 @@ def drive_testbench(
     return _TEXT.format(
         config=config.name, blocks=blocks, length=length, source=_SOURCE, target=target,
         memory=target + -(-length // _PAGE) * _PAGE, port_bytes=port_bytes, page=_PAGE,
-        half_period=f"{500 / clocks.system_mhz:.3f}", nand_clock="".join(nand_clocks(clocks, phy)),
-        nand_connection="      .nand_clk90(nand_clk90),\n" if phy else "",
-        wires="\n".join(_wires(outside)), joined=connections((name, name) for name in pins),
-        register_tasks=REGISTER_TASKS, halves=halves,
+        device=device(clocks, outside, _wires(outside), phy),
+        tasks=tasks("a request is not within the host's memory"), halves=halves,
         accesses="\n".join(
             _ACCESSES.format(name=name, bits=pins[f"s_{name}_offset"]) for name in ("bar", "mailbox")
         ),
@@ -134,11 +130,7 @@ def _setup(config: FmsConfig, sizes: PcieSizes) -> list[str]:
             (StreamRegister.ATTRIBUTES, stream_attributes(STREAM)),
         )
     ]
-    lines = [write_text(*one) for one in values]
-    return [
-        *lines, *ENABLE_COMMENT,
-        write_text("CONTROL: ENABLE, FACTORY", Register.CONTROL, Control.ENABLE | Control.FACTORY),
-    ]  # fmt: skip
+    return [*(write_text(*one) for one in values), *enable_text()]
 
 
 def _entry(
@@ -155,13 +147,12 @@ def _io(opcode: Opcode, cid: int, address: int, length: int, blocks: int) -> str
 
 
 def _wires(outside: Sequence[Bundle]) -> list[str]:
-    lines = []
-    for bundle in outside:
-        for pin in bundle.pins:
-            driven = pin.direction == "input"
-            width = "" if pin.width == 1 else f"[{pin.width - 1}:0] "
-            lines.append(f"  {'reg' if driven else 'wire'} {width}{pin.name}{' = 0' if driven else ''};")
-    return lines
+    """Inputs are what the bench drives."""
+    return [
+        wire("reg", pin, " = 0") if pin.direction == "input" else wire("wire", pin, "")
+        for bundle in outside
+        for pin in bundle.pins
+    ]
 
 
 _ACCESSES = """\
@@ -208,38 +199,8 @@ module {top};
   localparam integer MEMORY = {memory};  // of the host
   localparam integer WIDTH = {port_bytes};  // of a row of the port of TLPs
 
-  reg clk = 1'b0;
-  reg resetn = 1'b0;
-  always #{half_period} clk = !clk;
-{nand_clock}
-{wires}
-  wire [31:0] violations;
-
-  {sim_top} dut (
-      .aclk(clk),
-      .aresetn(resetn),
-{nand_connection}{joined},
-      .violations(violations)
-  );
-
-  integer cycles = 0;
-  always @(posedge clk) cycles <= cycles + 1;
-
-  task fail(input integer code);
-    begin
-      case (code)
-        0: $display("FAIL: an AXI4-Lite access was refused");
-        1: $display("FAIL: a command ended with an error");
-        2: $display("FAIL: a byte is wrong");
-        3: $display("FAIL: the NAND protocol was violated");
-        4: $display("FAIL: a request is not within the host's memory");
-        default: $display("FAIL: nothing happens any more");
-      endcase
-      $fatal(1);
-    end
-  endtask
-
-{register_tasks}
+{device}
+{tasks}
 {accesses}
   // The host's memory behind the hard block: a request at a time, rows with the bytes in their lanes.
   reg [7:0] memory[0:MEMORY-1];

@@ -29,6 +29,7 @@ from flashtrain.spec.pcie import MAX_ENTRIES, MAX_QUEUES
 from flashtrain.writing import write_text
 
 from . import (
+    bench_parts,
     board_constraints,
     constraints,
     drive_testbench,
@@ -167,7 +168,7 @@ def integration_package(designs: Designs, phy: bool = False) -> IntegrationPacka
         *(_copied(Role.MODEL, PHY) if phy else ()),
         *_written("sim", Role.MODEL, models),
         *(() if sizes else _copied(Role.BENCH, TENSOR_BUFFER)),
-        File(f"sim/{testbench.TOP}.sv", Role.BENCH, bench),
+        File(f"sim/{bench_parts.TOP}.sv", Role.BENCH, bench),
         *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
         File(
             "flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(wrapping.top, name, clocks)
@@ -183,11 +184,11 @@ def integration_package(designs: Designs, phy: bool = False) -> IntegrationPacka
         "controller": CONTROLLER.module,
         "die": DIE,
         "simulation": sim_top.TOP,
-        "testbench": testbench.TOP,
+        "testbench": bench_parts.TOP,
     }
-    lists = file_lists.file_lists(files, testbench.TOP)
+    lists = file_lists.file_lists(files, bench_parts.TOP)
     lists[fusesoc_core.PATH] = fusesoc_core.core(
-        name, "a drive on PCI Express" if sizes else "the controller", files, wrapping.top, testbench.TOP
+        name, "a drive on PCI Express" if sizes else "the controller", files, wrapping.top, bench_parts.TOP
     )
     lists[manifest.PATH] = manifest.manifest(
         config, clocks, files, tops, bundles, (designs.controller, designs.nand), designs.memories, sizes

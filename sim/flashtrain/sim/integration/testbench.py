@@ -4,7 +4,7 @@ It enables the controller, appends pages by the host's queue, reads them back, a
 code makes the register values and the submission entries.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from flashtrain.host.queues.entries import Command
 from flashtrain.rtl.clocks import Clocks
@@ -13,7 +13,6 @@ from flashtrain.rtl.export.pins import Bundle, Pin, Protocol
 from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Submission
 from flashtrain.spec.registers import (
     ChannelCounter,
-    Control,
     PortRegister,
     Register,
     State,
@@ -25,25 +24,12 @@ from flashtrain.spec.registers import (
     stream_attributes,
     stream_register,
 )
-from flashtrain.spec.streams import Access, Persistency, Retention, Stream
-from flashtrain.spec.timing import ns
 
+from .bench_parts import STREAM, TOP, device, enable_text, most_cycles, tasks, wire, write_text
 from .sim_top import TOP as SIM_TOP
-
-TOP = "flashtrain_tb"
 
 _ENTRIES = 4
 _SUBMISSIONS, _COMPLETIONS = 0x0, 0x400
-_POLL = ns(2_000)
-"""An interval between polls, but those of an erase, and the poll itself."""
-ENABLE_COMMENT = (
-    "    // FACTORY: all arrays are erased and no block is marked, as in new models.",
-    "    // Real parts are enabled without it: then each block is erased before its use.",
-)
-STREAM = Stream(
-    nsid=1, name="all", persistency=Persistency.NON_VOLATILE, retention=Retention.YEARS,
-    host=Access.READ | Access.APPEND, core=Access.NONE,
-)  # fmt: skip
 
 
 def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy: bool = False) -> str:
@@ -74,21 +60,12 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
         ("ATTRIBUTES", StreamRegister.ATTRIBUTES, stream_attributes(STREAM)),
     ):
         setup.append(write_text(f"{name} of the stream", stream_register(STREAM.nsid, register), value))
-    setup += ENABLE_COMMENT
-    setup.append(write_text("CONTROL: ENABLE, FACTORY", Register.CONTROL, Control.ENABLE | Control.FACTORY))
+    setup += enable_text()
     outside = [bundle for bundle in bundles if bundle.protocol is not Protocol.NAND]
     return _TEXT.format(
         config=config.name,
-        wires="\n".join(_wires(outside)),
-        joined=connections((pin.name, pin.name) for bundle in outside for pin in bundle.pins),
+        device=device(clocks, outside, _wires(outside), phy),
         memory_ports=connections(_memory_ports(outside)),
-        half_period=f"{500 / clocks.system_mhz:.3f}",
-        nand_clock="".join(nand_clocks(clocks, phy)),
-        nand_connection="".join(
-            f"      .{name}({name}),\n"
-            for name, exists in (("nand_clk", clocks.crosses), ("nand_clk90", phy))
-            if exists
-        ),
         memory=memory,
         address_bits=config.address_bits,
         data_bytes=config.data_bytes,
@@ -116,33 +93,10 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
         programs=channel_counter_register(ChannelCounter.PROGRAMS),
         senses=channel_counter_register(ChannelCounter.SENSES),
         most_cycles=round(most_cycles(config, blocks) * max(1, clocks.system_mhz / clocks.nand_mhz)),
-        register_tasks=REGISTER_TASKS,
+        tasks=tasks("a channel has not programmed or not sensed"),
         sim_top=SIM_TOP,
         top=TOP,
     )
-
-
-def most_cycles(config: FmsConfig, blocks: int) -> int:
-    """The limit of the test: ten times what the array and the AXI ports need, and the polls of a lost die.
-
-    A die that stays busy is reported after `late_polls` polls, so a command ends with an error before that.
-    """
-    t, g = config.timing, config.geometry
-    start = 16 * g.zones + 1000
-    polls = config.late_polls * _POLL.cycles_at(t.clock_mhz)
-    return 10 * (start + t.cycles("tprog") + t.cycles("tr") + blocks * g.raw_page_bytes) + polls
-
-
-def nand_clocks(clocks: Clocks, phy: bool) -> Iterator[str]:
-    half = 500 / clocks.nand_mhz
-    if clocks.crosses:
-        yield _NAND_CLOCK.format(half_period=f"{half:.3f}")
-    if phy:
-        yield _LATER_CLOCK.format(half_period=f"{half:.3f}", quarter=f"{half / 2:.3f}")
-
-
-def write_text(name: str, register: int, value: int) -> str:
-    return f"    write_register(13'h{register:04x}, 32'h{value:08x});  // {name}"
 
 
 def _entry(command: Command, cid: int) -> str:
@@ -156,10 +110,9 @@ def _wires(outside: Sequence[Bundle]) -> list[str]:
         driven = bundle.protocol is Protocol.AXI4_LITE_SUBORDINATE
         for pin in bundle.pins:
             kind = "reg" if driven and pin.direction == "input" else "wire"
-            width = "" if pin.width == 1 else f"[{pin.width - 1}:0] "
             constant = f" = {pin.width}'b0" if driven else _constant(pin)
             value = constant if pin.direction == "input" else ""
-            lines.append(f"  {kind} {width}{pin.name}{value};")
+            lines.append(wire(kind, pin, value))
     return lines
 
 
@@ -185,67 +138,6 @@ def _memory_ports(outside: Sequence[Bundle]) -> list[tuple[str, str]]:
     return pairs
 
 
-_NAND_CLOCK = """\
-  reg nand_clk = 1'b0;
-  always #{half_period} nand_clk = !nand_clk;
-"""
-_LATER_CLOCK = """\
-  reg nand_clk90 = 1'b0;
-  initial begin
-    #{quarter};
-    forever #{half_period} nand_clk90 = !nand_clk90;
-  end
-"""
-REGISTER_TASKS = """\
-  // Transfers at the rising edge. The bench acts at the falling one, where nothing else changes.
-  reg aw_taken, w_taken, b_taken, ar_taken, r_taken;
-  reg [1:0] answer;
-  reg [31:0] value;
-
-  always @(posedge clk) begin
-    aw_taken <= s_axil_regs_awvalid && s_axil_regs_awready;
-    w_taken <= s_axil_regs_wvalid && s_axil_regs_wready;
-    b_taken <= s_axil_regs_bvalid && s_axil_regs_bready;
-    ar_taken <= s_axil_regs_arvalid && s_axil_regs_arready;
-    r_taken <= s_axil_regs_rvalid && s_axil_regs_rready;
-    answer <= s_axil_regs_bvalid ? s_axil_regs_bresp : s_axil_regs_rresp;
-    value <= s_axil_regs_rdata;
-  end
-
-  task write_register(input [12:0] address, input [31:0] data);
-    begin
-      s_axil_regs_awaddr = address;
-      s_axil_regs_wdata = data;
-      s_axil_regs_wstrb = 4'b1111;
-      s_axil_regs_awvalid = 1'b1;
-      s_axil_regs_wvalid = 1'b1;
-      s_axil_regs_bready = 1'b1;
-      @(negedge clk);
-      while (!b_taken) begin
-        if (aw_taken) s_axil_regs_awvalid = 1'b0;
-        if (w_taken) s_axil_regs_wvalid = 1'b0;
-        @(negedge clk);
-      end
-      if (answer != 2'b00) fail(0);
-    end
-  endtask
-
-  task read_register(input [12:0] address);
-    begin
-      s_axil_regs_araddr = address;
-      s_axil_regs_arvalid = 1'b1;
-      s_axil_regs_rready = 1'b1;
-      @(negedge clk);
-      while (!r_taken) begin
-        if (ar_taken) s_axil_regs_arvalid = 1'b0;
-        @(negedge clk);
-      end
-      if (answer != 2'b00) fail(0);
-    end
-  endtask
-
-"""
-"""Of a bench that counts `clk`, and has a task `fail`."""
 _TEXT = """\
 // A test of {sim_top}, {config}: appends {blocks} pages, reads them back, compares. Generated: do not edit.
 
@@ -259,20 +151,7 @@ module {top};
   localparam integer SOURCE = {source};
   localparam integer TARGET = {target};
 
-  reg clk = 1'b0;
-  reg resetn = 1'b0;
-  always #{half_period} clk = !clk;
-{nand_clock}
-{wires}
-  wire [31:0] violations;
-
-  {sim_top} dut (
-      .aclk(clk),
-      .aresetn(resetn),
-{nand_connection}{joined},
-      .violations(violations)
-  );
-
+{device}
   flashtrain_tensor_buffer #(
       .BYTES({memory}),
       .ADDRESS_BITS({address_bits}),
@@ -283,24 +162,7 @@ module {top};
 {memory_ports}
   );
 
-  integer cycles = 0;
-  always @(posedge clk) cycles <= cycles + 1;
-
-  task fail(input integer code);
-    begin
-      case (code)
-        0: $display("FAIL: an AXI4-Lite access was refused");
-        1: $display("FAIL: a command ended with an error");
-        2: $display("FAIL: a byte is wrong");
-        3: $display("FAIL: the NAND protocol was violated");
-        4: $display("FAIL: a channel has not programmed or not sensed");
-        default: $display("FAIL: nothing happens any more");
-      endcase
-      $fatal(1);
-    end
-  endtask
-
-{register_tasks}  integer i;
+{tasks}  integer i;
 
   // Put an entry into the submission queue, ring the doorbell, and wait for its completion.
   task submit(input integer number, input [511:0] entry);
