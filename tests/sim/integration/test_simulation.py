@@ -41,9 +41,11 @@ def test_the_makefile_on_icarus(folder):
     assert printed in make(folder, "icarus")
 
 
-def test_the_makefile_on_verilator(two_clocks, tmp_path):
-    """With two clock domains and a PHY, and lint; the page's bench has neither."""
-    integration_package(two_clocks, phy=True).write(tmp_path)
+@pytest.mark.usual("two_clocks")
+@pytest.mark.parametrize("name", ["two_clocks", "drive"])
+def test_the_makefile_on_verilator(name, request, tmp_path):
+    """With two clock domains or PCI Express, a PHY, and lint; the page's bench has none of them."""
+    integration_package(request.getfixturevalue(name), phy=True).write(tmp_path)
     fast_to_compile = "OPTIMIZATION=OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
     output = make(tmp_path, "verilator", f"VERILATOR={verilator_command()}", fast_to_compile)
     assert PASSED in output
@@ -63,16 +65,6 @@ def test_a_drive_on_icarus(drive, tmp_path):
     integration_package(drive).write(tmp_path)
     (printed,) = re.findall(r"Icarus prints\n\n```\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert printed in make(tmp_path, "icarus")
-
-
-@pytest.mark.long
-def test_a_drive_on_verilator(drive, tmp_path):
-    """Behind a PHY, and lint."""
-    integration_package(drive, phy=True).write(tmp_path)
-    fast_to_compile = "OPTIMIZATION=OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
-    output = make(tmp_path, "verilator", f"VERILATOR={verilator_command()}", fast_to_compile)
-    assert PASSED in output
-    assert "%Warning" not in output
 
 
 @NO_ICARUS
