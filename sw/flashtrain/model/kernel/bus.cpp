@@ -103,13 +103,20 @@ void Channel::choose(Environment& env, BusKind kind, Time now) {
     start_operation(env, choice, now + kGrant);
 }
 
+// The request of `die`, which has been granted.
+Request Channel::take_request(uint8_t die) {
+    Request& request = agents_[die].bus_request;
+    const Request taken = request;
+    request.valid = false;
+    requesting_ &= static_cast<uint16_t>(~(1u << die));
+    return taken;
+}
+
 // The operation of `die` is granted at `now`; `done` is its last cycle.
 void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     const Parameters& p = env.parameters;
     Agent& agent = agents_[die];
-    const Request request = agent.bus_request;
-    agent.bus_request.valid = false;
-    requesting_ &= static_cast<uint16_t>(~(1u << die));
+    const Request request = take_request(die);
     const bool confirms = request.op == BusOp::CONFIRM_DATA;
     const Time packets = static_cast<Time>(confirms ? 1 : p.op_cycles[static_cast<int>(request.op)]);
     const Time cycles = packets * static_cast<Time>(p.twc);

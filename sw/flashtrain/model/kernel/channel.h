@@ -242,6 +242,7 @@ class Channel {
     Time may_choose(uint8_t die) const;
     template <typename Visit>
     void for_requests(uint8_t last, const Visit& visit) const;
+    Request take_request(uint8_t die);
     void start_operation(Environment& env, uint8_t die, Time now);
 
     // The same with SCA (split_bus.cpp).

@@ -70,9 +70,7 @@ bool Channel::is_delayed(Environment& env, const Event& event) {
 void Channel::start_page(Environment& env, uint8_t die, Time now) {
     const Parameters& p = env.parameters;
     Agent& agent = agents_[die];
-    const Request request = agent.bus_request;
-    agent.bus_request.valid = false;
-    requesting_ &= static_cast<uint16_t>(~(1u << die));
+    const Request request = take_request(die);
     const bool out = gives_page(request.op);
     const bool of_program = request.op == BusOp::PROGRAM_MORE || request.op == BusOp::PROGRAM_LAST;
     const Time cycles = static_cast<Time>(p.op_cycles[static_cast<int>(request.op)]) * static_cast<Time>(p.twc);
