@@ -23,6 +23,8 @@ The steps of a command:
 
 - A write or append with FUA to a volatile stream is followed by a flush of the stream.
 - A flush of FFFFFFFFh is one of each namespace that the host may append to, in the order of NSIDs.
+- A read that answers UNWRITTEN_BLOCK is one of each of its blocks, unless the host requires the error (DULBE).
+  From the first block that answers so again, zeros are written, and the command succeeds.
 - All others are one command. The first step that fails ends the command with its status.
 
 The result is the LBA of a successful append, and 0 of all others. Where the host's memory has refused data,
@@ -68,11 +70,13 @@ class HostNamespace(NamedTuple):
     """A namespace. `volatile`: a write may be answered before its program, so FUA has an effect.
 
     - zones: their number. appends: the host may append.
+    - fails_on_unwritten: reads of unwritten blocks are errors, and no zeros (DULBE).
     """
 
     zones: int
     appends: bool
     volatile: bool
+    fails_on_unwritten: bool = False
 
 
 class Answer(NamedTuple):
@@ -83,7 +87,14 @@ class Answer(NamedTuple):
     unreachable: bool = False
 
 
-Steps = Generator[int, Answer, Answer]
+class Zeros(NamedTuple):
+    """A step without the controller: bytes of a command's data become 0."""
+
+    address: int
+    length: int
+
+
+Steps = Generator[int | Zeros, Answer, Answer]
 """Submission entries of the controller out, its answers in, and the host's answer at the end."""
 
 
@@ -166,6 +177,8 @@ class HostCommands:
         }.get(opcode, ("nlb",))
         fields |= {name: getattr(s, name).get(entry) for name in names}
         answer = yield _entry(fields)
+        if opcode == Opcode.READ and not self.namespaces[nsid].fails_on_unwritten and _is_unwritten(answer):
+            answer = yield from self._read_written(fields)
         if answer.unreachable:
             return Answer(Status.DATA_TRANSFER_ERROR)
         if answer.status != Status.SUCCESS:
@@ -177,12 +190,32 @@ class HostCommands:
                 return flushed
         return Answer(Status.SUCCESS, answer.result if opcode == Opcode.ZONE_APPEND else 0)
 
+    def _read_written(self, fields: Mapping[str, int]) -> Steps:
+        """The steps of a read behind the answer UNWRITTEN_BLOCK."""
+        size, count = self.block_bytes, fields["nlb"] + 1
+        first = fields["address"]
+        for number in range(count):
+            address, found = first + number * size, Answer(Status.UNWRITTEN_BLOCK)
+            if count > 1:
+                one = {"slba": fields["slba"] + number, "nlb": 0, "address": address, "length": size}
+                found = yield _entry({**fields, **one})
+            if _is_unwritten(found):
+                yield Zeros(address, (count - number) * size)
+                break
+            if found.unreachable or found.status != Status.SUCCESS:
+                return found
+        return Answer(Status.SUCCESS)
+
     def _flush(self, nsids: list[int], cid: int) -> Steps:
         for nsid in nsids:
             answer = yield _entry({"opcode": Opcode.FLUSH, "nsid": nsid, "cid": cid})
             if answer.status != Status.SUCCESS:
                 return Answer(answer.status)
         return Answer(Status.SUCCESS)
+
+
+def _is_unwritten(answer: Answer) -> bool:
+    return answer.status == Status.UNWRITTEN_BLOCK and not answer.unreachable
 
 
 def _entry(fields: Mapping[str, int]) -> int:

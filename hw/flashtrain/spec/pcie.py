@@ -232,6 +232,7 @@ class NamespaceWord:
     zones = BitField(0, 16)
     appends = BitField(16, 1)
     volatile = BitField(17, 1)
+    fails_on_unwritten = BitField(18, 1)
 
 
 def capabilities(entries: int, page_exponents: int) -> int:

@@ -8,6 +8,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.pcie.layouts import (
+    BlockRun,
     DeviceAnswer,
     IoCommand,
     NamespaceSettings,
@@ -23,6 +24,7 @@ from flashtrain.spec.host_commands import (
     HostCommands,
     HostNamespace,
     Steps,
+    Zeros,
 )
 from flashtrain.spec.nvme import do_not_retry
 from flashtrain.spec.pcie import INVALID_PRP_OFFSET
@@ -46,11 +48,13 @@ LATENCIES = {
     ("commands", "entries"): 7, ("commands", "places"): 2, ("pointed", "entries"): 4,
     ("completions", "done"): 3,
 }  # fmt: skip
+RUN = BlockRun(SLOTS, MOST_BYTES, G.page_bytes)
 CYCLES = 8
 """Of a command and its answer."""
 
 POINTERS = (*[Status.SUCCESS] * 8, INVALID_PRP_OFFSET, Status.DATA_TRANSFER_ERROR)
 STATUSES = (*[Status.SUCCESS] * 90, *Status)
+OF_A_READ = (*[Status.UNWRITTEN_BLOCK] * 90, *[Status.SUCCESS] * 90, *Status)
 
 
 @dataclass
@@ -64,7 +68,7 @@ class Host:
     entry: int
     pointer: int
     steps: Steps | None = None
-    expected: dict[str, int] | None = None
+    expected: dict[str, int] | Zeros | None = None
     answer: Answer | None = None
 
 
@@ -77,6 +81,18 @@ def wrong_entries() -> list[int]:
         read | s.nsid.put(3),
         read | s.nsid.put(MAX_STREAMS + 1),
         read | s.nsid.put(1) | s.slba.put(NAMESPACES[1].zones * G.zone_size),
+    ]
+
+
+def unwritten_entries() -> list[int]:
+    """Reads of one block, of two and of the most, and one whose host wants to know of unwritten blocks."""
+    s, most = Submission, MOST_BYTES // G.page_bytes
+    read = s.opcode.put(Opcode.READ)
+    return [
+        read | s.nsid.put(1) | s.slba.put(2),
+        read | s.nsid.put(2) | s.nlb.put(1),
+        read | s.nsid.put(7) | s.slba.put(5) | s.nlb.put(most - 1),
+        read | s.nsid.put(5) | s.nlb.put(1),
     ]
 
 
@@ -105,6 +121,9 @@ class Bench:
         self.commands, self.pointed = StreamSource(dut, "commands", busy), StreamSource(dut, "pointed", busy)
         self.places, self.entries = StreamSink(dut, "places", busy), StreamSink(dut, "entries", busy)
         self.completions = StreamSource(dut, "completions", busy)
+        self.zeros, self.zeroed = StreamSink(dut, "zeros", busy), StreamSource(dut, "zeroed", busy)
+        self.filling: list[int] = []
+        self.filled: set[tuple[bool, bool]] = set()
         self.done = StreamSink(dut, "done", busy)
         self.hosts: dict[tuple[int, int], Host] = {}
         self.to_point: deque[Host] = deque()
@@ -114,11 +133,10 @@ class Bench:
         self.executing: list[tuple[int, bool]] = []
         self.found: set[int] = set()
         self.held = False
-        self._seen = [0, 0, 0]
+        self._seen = [0, 0, 0, 0]
         for number in range(MAX_STREAMS):
             one = namespaces.get(number + 1, HostNamespace(0, True, True))
-            fields = {"zones": one.zones, "appends": one.appends, "volatile": one.volatile}
-            getattr(dut, f"namespaces__{number}").value = pack(SETTINGS, **fields)
+            getattr(dut, f"namespaces__{number}").value = pack(SETTINGS, **one._asdict())
 
     async def start(self) -> None:
         await start(self.dut)
@@ -155,6 +173,12 @@ class Bench:
                 self._execute(unpack(ENTRY, bits))
             for bits in self._new(2, self.done):
                 self._finish(unpack(DONE, bits))
+            for bits in self._new(3, self.zeros):
+                self._fill(unpack(RUN, bits))
+            if self.filling and random.random() < self.busy:
+                slot = self.filling.pop(random.randrange(len(self.filling)))
+                self.zeroed.send(slot)
+                self._answer(slot, Answer(Status.SUCCESS))
             if self.executing and not self.held and random.random() < self.busy:
                 self._complete(*self.executing.pop(random.randrange(len(self.executing))))
 
@@ -177,15 +201,32 @@ class Bench:
 
     def _complete(self, slot: int, has_data: bool) -> None:
         one = self.slots[slot]
-        status, result = random.choice(STATUSES), random.getrandbits(64)
+        reads = Submission.opcode.get(one.entry) == Opcode.READ
+        status, result = random.choice(OF_A_READ if reads else STATUSES), random.getrandbits(64)
         unreachable = has_data and random.random() < 0.05
         if self.busy == 1:
             status, unreachable = Status.SUCCESS, False
         self.completions.send(pack(ANSWER, slot=slot, status=status, result=result, unreachable=unreachable))
+        self._answer(slot, Answer(status, result, unreachable))
+
+    def _answer(self, slot: int, answer: Answer) -> None:
+        """The next step of the command in a slot, or its end."""
+        one = self.slots[slot]
         try:
-            one.expected = fields_of(one.steps.send(Answer(status, result, unreachable)))
+            step = one.steps.send(answer)
+            one.expected = step if isinstance(step, Zeros) else fields_of(step)
         except StopIteration as end:
             one.answer = end.value
+
+    def _fill(self, found: dict[str, int]) -> None:
+        """The zeros of a read are those that its next step wants."""
+        one, size = self.slots[found["slot"]], G.page_bytes
+        blocks = found["block"], found["more"]
+        zeros = Zeros(found["slot"] * MOST_BYTES + blocks[0] * size, (blocks[1] + 1) * size)
+        assert zeros == one.expected, f"{found}, expected {one.expected}"
+        one.expected = None
+        self.filling.append(found["slot"])
+        self.filled.add((blocks[0] > 0, blocks[1] > 0))
 
     def _finish(self, found: dict[str, int]) -> None:
         one = self.hosts.pop((found["queue"], found["cid"]))
@@ -226,6 +267,8 @@ async def commands_are_those_of_the_reference(dut, busy, appendable):
             case 1:
                 entry = wrong_entries()[number // 16 % 4]
                 refused.add(bench.model.refusal(entry))
+            case 2 | 3 | 4 | 5:
+                entry = random.choice(unwritten_entries())
             case _:
                 entry = any_entry()
         bench.submit(entry | Submission.cid.put(number))
@@ -234,7 +277,9 @@ async def commands_are_those_of_the_reference(dut, busy, appendable):
             break
         await RisingEdge(dut.clk)
     assert not bench.hosts, f"{len(bench.hosts)} commands have no answer"
-    assert not bench.executing and not bench.slots
+    assert not bench.executing and not bench.slots and not bench.filling
+    # Zeros from the first block on, and from another one; of one block, and of several.
+    assert len(bench.filled) == 4 or COMMANDS < 500, f"only {bench.filled}"
     assert len(refused) == 4 and bench.found >= refused, f"only {bench.found}"
 
 

@@ -7,7 +7,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.lib.axi import burst_layout, read_beat_layout, write_beat_layout
-from flashtrain.rtl.pcie.layouts import Message, Piece
+from flashtrain.rtl.pcie.layouts import BlockRun, Message, Piece
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec import Status, preset
@@ -21,7 +21,9 @@ CONFIG = preset(PARAMETERS["preset"])
 WIDE = CONFIG.data_bytes
 TLP, MEMORY_BYTES, WHOLE = TlpSizes(PARAMETERS["port_bytes"], PARAMETERS["tags"]), 1 << 20, REQUEST_BYTES
 WIDTH = TLP.port_bytes
-REPORT_BYTES = 64
+REPORT_BYTES, BLOCK_BYTES = 64, CONFIG.geometry.page_bytes
+ZERO_BURST_BYTES = min(BLOCK_BYTES, 2048)
+RUN = BlockRun(SLOTS, MOST_BYTES, BLOCK_BYTES)
 MESSAGES = 0xFEE0_0000
 ADDRESS, PIECE, MESSAGE = burst_layout(CONFIG.address_bits), Piece(), Message()
 READ_BEAT, WRITE_BEATS = read_beat_layout(8 * WIDE), {w: write_beat_layout(8 * w) for w in (WIDE, 8)}
@@ -69,6 +71,7 @@ class Bench:
             )
             for name in ("writes", "reports")
         }  # fmt: skip
+        self.zeros, self.zeroed = StreamSource(dut, "zeros", busy), StreamSink(dut, "zeroed", busy)
         self.free = list(range(0, MEMORY_BYTES, self.page))
         random.shuffle(self.free)
         self.commands: dict[int, Command] = {}
@@ -170,6 +173,20 @@ class Bench:
         moved = b"".join(self.host.memory[address : address + 4] for address in places)
         assert moved == data, "the answer was before the data"
 
+    async def fill(self, command: Command, block: int, more: int) -> None:
+        """Zeros in blocks of a command, and nowhere else."""
+        begin, size = block * BLOCK_BYTES, (more + 1) * BLOCK_BYTES
+        count = len(self.zeroed.items)
+        for offset in range(begin, begin + size, ZERO_BURST_BYTES):
+            self.requests += command.requests(offset, ZERO_BURST_BYTES)
+        places = command.bytes_of(begin, size)
+        for address in places:
+            self.expected[address : address + 4] = bytes(4)
+        self.zeros.send(pack(RUN, slot=command.slot, block=block, more=more))
+        assert (await self.zeroed.wait_for(count + 1))[count] == command.slot
+        await self._message()
+        assert not any(any(self.host.memory[at : at + 4]) for at in places), "the answer was before the data"
+
     async def _message(self) -> None:
         """What is written after an answer is behind the data: wait until it has come."""
         self._sent += 1
@@ -225,6 +242,16 @@ async def many_writes(bench: Bench, name: str, beat_bytes: int, slots: list[int]
         await bench.write(name, beat_bytes, command, *burst)
 
 
+async def many_zeros(bench: Bench, slot: int) -> None:
+    if MOST_BYTES < BLOCK_BYTES:
+        return
+    for _ in range(BURSTS // 2):
+        blocks = random.randint(1, min(MOST_BYTES // BLOCK_BYTES, 6))
+        command = await bench.point(slot, blocks * BLOCK_BYTES)
+        first = random.randrange(blocks)
+        await bench.fill(command, first, random.randrange(blocks - first))
+
+
 @cocotb.test()
 @cocotb.parametrize(
     (("exponent", "busy", "latency", "takes"), [(0, 0.7, 20, 0.7), (1, 0.4, 0, 0.4), (0, 1, 60, 0.15)])
@@ -236,7 +263,8 @@ async def bytes_are_where_the_pieces_say(dut, exponent, busy, latency, takes):
     tasks = [
         cocotb.start_soon(many_reads(bench, slots[:3])),
         cocotb.start_soon(many_writes(bench, "writes", WIDE, slots[3:6])),
-        cocotb.start_soon(many_writes(bench, "reports", 8, slots[6:8])),
+        cocotb.start_soon(many_writes(bench, "reports", 8, slots[6:7])),
+        cocotb.start_soon(many_zeros(bench, slots[7])),
     ]
     for task in tasks:
         await task

@@ -62,7 +62,9 @@ class Bench:
             raw = any_entry()
             if model.refusal(raw) == Status.SUCCESS:
                 break
-        entry = next(model.steps(raw, slot, slot * MOST_BYTES))
+        blocks = MOST_BYTES // CONFIG.geometry.page_bytes
+        offset = random.randrange(blocks) * CONFIG.geometry.page_bytes
+        entry = next(model.steps(raw, slot, slot * MOST_BYTES + offset))
         self.sent.append(entry)
         self.entries.send(pack(ENTRY, **fields_of(entry)))
 

@@ -125,9 +125,8 @@ class Drive(Bench):
     async def _write_namespaces(self) -> None:
         word, firmware = NamespaceWord, self.firmware
         for nsid, one in HostCommands.of(CONFIG, BENCH_NODE, MOST_BYTES).namespaces.items():
-            value = (
-                word.zones.put(one.zones) | word.appends.put(one.appends) | word.volatile.put(one.volatile)
-            )
+            fields = one._replace(fails_on_unwritten=nsid == NSIDS[-1])._asdict()
+            value = sum(getattr(word, name).put(field) for name, field in fields.items())
             place = NAMESPACES + 4 * (nsid - 1)
             firmware.write(place, value)
             assert await firmware.read(place) == value, f"the word of namespace {nsid}"
@@ -215,7 +214,9 @@ class Drive(Bench):
         return None
 
     def content(self, plan: Plan) -> bytes:
-        return b"".join(self.blocks[plan.nsid, plan.slba + number] for number in range(plan.count))
+        """Unwritten blocks are zeros."""
+        lbas = range(plan.slba, plan.slba + plan.count)
+        return b"".join(self.blocks.get((plan.nsid, lba), bytes(BLOCK_BYTES)) for lba in lbas)
 
     def forget(self, nsid: int, zone: int) -> None:
         self.used_blocks[nsid, zone] = 0
@@ -261,6 +262,10 @@ class Drive(Bench):
             if any(plan.opcode in (Opcode.ZONE_MANAGEMENT_SEND, Opcode.WRITE) for plan in others):
                 return False
             await self.send(queue, opcode, nsid, zone, random.randint(1, min(most, room)))
+        elif kind < 0.5:
+            # A zone that is never written.
+            count = random.randint(1, most)
+            await self.send(queue, Opcode.READ, NSIDS[0], ZONES, count)
         elif kind < 0.8:
             first = zone * G.zone_size
             written = 0
@@ -292,6 +297,9 @@ class Drive(Bench):
         ):  # fmt: skip
             await self.send(1, opcode, nsid, zone, 2, **options)
             await self.finish()
+        # The first block is written, the others are not.
+        await self.send(1, Opcode.READ, nsid, 0, 3, slba=1)
+        await self.finish()
         for wrong in WRONG:
             await self.send_wrong(2, *wrong)
         await self.finish()

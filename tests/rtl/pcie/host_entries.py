@@ -16,12 +16,12 @@ from flashtrain.spec.host_commands import (
 SLOTS, MOST_BYTES = (bench_parameters()[name] for name in ("slots", "most_bytes"))
 CONFIG = preset("tiny")
 G = CONFIG.geometry
-ENTRY = DeviceCommand(SLOTS, MOST_BYTES)
+ENTRY = DeviceCommand(SLOTS, MOST_BYTES, G.page_bytes)
 NAMESPACES = {
     1: HostNamespace(3, True, False),
     2: HostNamespace(2, True, True),
     4: HostNamespace(1, False, False),
-    5: HostNamespace(2, False, True),
+    5: HostNamespace(2, False, True, True),
     7: HostNamespace(2, True, True),
 }
 
@@ -71,4 +71,5 @@ def fields_of(entry: int) -> dict[str, int]:
         "slot": s.cid.get(entry), "opcode": s.opcode.get(entry), "nsid": s.nsid.get(entry),
         "slba": s.slba.get(entry), "count": s.dwords.get(entry), "length": length,
         "options": entry >> s.action.low & (1 << 17) - 1,
+        "block": s.address.get(entry) % MOST_BYTES // G.page_bytes if length else 0,
     }  # fmt: skip

@@ -132,7 +132,8 @@ def test_data_mover(simulator, seed, width):
 def test_device_queue(simulator, seed):
     sizes = {"slots": 8, "most_bytes": 1 << 12}
     commands = 60 if simulator is Simulator.ICARUS else 300
-    top = DeviceQueue(preset("tiny").address_bits, **sizes)
+    tiny = preset("tiny")
+    top = DeviceQueue(tiny.address_bits, **sizes, block_bytes=tiny.geometry.page_bytes)
     run(top, "device_queue", simulator, seed, commands=commands, **sizes)
 
 

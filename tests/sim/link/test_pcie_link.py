@@ -34,8 +34,14 @@ def test_data_come_back_in_their_pages(drive):
     drive.do(reads, most)
     assert drive.link.memory[out : out + len(data)].tobytes() == data.tobytes()
     assert 2 <= drive.link.take_messages() <= 4
-    with pytest.raises(DriveError, match="0x287"):
-        drive.do([(Opcode.READ, NSID, 2 * g.zone_size, 1, out)], most)
+    # The last block of a zone, and the first ones that nobody has written: zeros, and no byte beyond them.
+    memory, size = drive.link.memory, g.page_bytes
+    memory[out : out + 5 * size] = 0xA5
+    drive.do([(Opcode.READ, NSID, 15, 4, out)], most)
+    assert memory[out : out + size].tobytes() == data[15 * size : 16 * size].tobytes()
+    assert not memory[out + size : out + 4 * size].any() and (memory[out + 4 * size :][:size] == 0xA5).all()
+    with pytest.raises(DriveError, match="0x80"):
+        drive.do([(Opcode.READ, NSID, 2 << 32, 1, out)], most)
 
 
 def test_rates_are_those_without_it(tmp_path, capsys):

@@ -22,6 +22,7 @@ from .layouts import (
     NSID_BITS,
     OPTION_BITS,
     QUEUE_BITS,
+    BlockRun,
     DeviceAnswer,
     DeviceCommand,
     IoCommand,
@@ -45,7 +46,8 @@ class CommandTranslator(wiring.Component):
     controller in the order in which they have come. Answers come in any order, and go first.
 
     A command with several steps keeps its slot. Its row says which namespaces are still to be flushed. An
-    append keeps its LBA there while its stream is flushed.
+    append keeps its LBA there while its stream is flushed. A read of unwritten blocks keeps how many are
+    still to be read one by one. Those from the first unwritten one on go to the writer of zeros.
 
     Latency: 7 cycles from a command without data to the controller's. With data 2 to its place, and 4 from
     where they are. 3 from the controller's answer to the host's, or to the next step. Throughput: a command
@@ -59,6 +61,8 @@ class CommandTranslator(wiring.Component):
     pointed : In(stream(status))      of each place: that of the data pointer
     entries : Out(stream(DeviceCommand))
     completions : In(stream(DeviceAnswer))   one of each entry
+    zeros : Out(stream(BlockRun))     ready for one of each slot
+    zeroed : In(stream(slot))         zeros are written
     done : Out(stream(QueueAnswer))
     """
 
@@ -67,7 +71,8 @@ class CommandTranslator(wiring.Component):
         self.slots = slots
         self.most_bytes = most_bytes
         self.slot_bits = bits_for(slots)
-        self.command = DeviceCommand(slots, most_bytes)
+        self.block_bytes = config.geometry.page_bytes
+        self.command = DeviceCommand(slots, most_bytes, self.block_bytes)
         super().__init__({
             "namespaces": In(NamespaceSettings(config)).array(MAX_STREAMS),
             "commands": In(stream.Signature(IoCommand(most_bytes))),
@@ -75,6 +80,8 @@ class CommandTranslator(wiring.Component):
             "pointed": In(stream.Signature(STATUS_BITS)),
             "entries": Out(stream.Signature(self.command)),
             "completions": In(stream.Signature(DeviceAnswer(slots))),
+            "zeros": Out(stream.Signature(BlockRun(slots, most_bytes, self.block_bytes))),
+            "zeroed": In(stream.Signature(self.slot_bits)),
             "done": Out(stream.Signature(QueueAnswer())),
         })  # fmt: skip
 
@@ -82,7 +89,8 @@ class CommandTranslator(wiring.Component):
         m = Module()
         row = data.StructLayout({
             "queue": QUEUE_BITS, "cid": Submission.cid.width, "status": STATUS_BITS,
-            "flushes": MAX_STREAMS, "appends": 1, "command": self.command,
+            "flushes": MAX_STREAMS, "appends": 1, "fills": 1, "more": self.command["block"].width,
+            "command": self.command,
         })  # fmt: skip
         rows = Memory(shape=row, depth=self.slots, init=[], attrs=NEVER_COLLIDES)
         m.submodules.rows = rows
@@ -170,10 +178,10 @@ class CommandTranslator(wiring.Component):
         last = Signal(s.slba.width + 1)
         blocks, report, flush = (Signal(name=name) for name in ("moves_blocks", "reports", "flushes"))
         self._moves_blocks = blocks
-        unknown, odd_pointer, fused, every, exists, unused, wrong, too_long, durable = (
+        unknown, odd_pointer, fused, every, exists, unused, wrong, too_long, durable, reads = (
             Signal(name=name)
             for name in ("unknown", "odd_pointer", "fused", "every", "exists", "unused", "wrong", "too_long",
-                         "durable")
+                         "durable", "reads")
         )  # fmt: skip
         of_blocks, of_report = is_one(*BLOCK_OPCODES), is_one(Opcode.ZONE_MANAGEMENT_RECEIVE)
         m.d.sync += [
@@ -181,6 +189,7 @@ class CommandTranslator(wiring.Component):
             blocks.eq(of_blocks),
             report.eq(of_report),
             flush.eq(is_one(Opcode.FLUSH)),
+            reads.eq(is_one(Opcode.READ)),
             unknown.eq(~is_one(*HOST_OPCODES)),
             odd_pointer.eq(bits_of(raw, s.psdt) != 0),
             fused.eq(bits_of(raw, s.fuse) != 0),
@@ -222,6 +231,7 @@ class CommandTranslator(wiring.Component):
         m.d.sync += [
             new.command.nsid.eq(Mux(of_all, _number_of(first), nsid[:NSID_BITS])),
             new.flushes.eq(Mux(of_all, able & ~first, Mux(durable & row.volatile, chosen, 0))),
+            new.fills.eq(reads & ~row.fails_on_unwritten),
         ]
         return status
 
@@ -232,17 +242,31 @@ class CommandTranslator(wiring.Component):
         row, answer = self._row, self.completions.payload
         ends, failed, status = Signal(), Signal(), Signal(STATUS_BITS)
         result, follows = Signal(64), Signal()
+        # A read of unwritten blocks: it is divided, has another block to read, or its zeros are written.
+        divides, goes_on, fills, filled = (
+            Signal(name=name) for name in ("divides", "goes_on", "fills", "filled")
+        )
         following = lowest(row.flushes)
         of_command = begun.valid & (~begun.payload.has_data | self.pointed.valid)
         m.d.comb += [
-            reader.addr.eq(Mux(self.completions.valid, answer.slot, begun.payload.slot)),
+            reader.addr.eq(
+                Mux(
+                    self.completions.valid,
+                    answer.slot,
+                    Mux(self.zeroed.valid, self.zeroed.payload, begun.payload.slot),
+                )
+            ),
             self.entries.payload.eq(row.command),
             failed.eq(status != Status.SUCCESS),
             follows.eq(ends & ~failed & row.flushes.any()),
+            fills.eq(ends & row.fills & (status == Status.UNWRITTEN_BLOCK)),
+            divides.eq(fills & (row.command.count != 0)),
+            goes_on.eq(ends & ~failed & ~filled & (row.more != 0)),
         ]
         with m.FSM(name="act"):
             with m.State("CHOOSE"):
-                m.d.sync += ends.eq(self.completions.valid)
+                m.d.sync += ends.eq(self.completions.valid | self.zeroed.valid)
+                m.d.sync += filled.eq(~self.completions.valid)
                 m.d.sync += self._at.eq(reader.addr)
                 with m.If(self.completions.valid):
                     m.d.comb += self.completions.ready.eq(1)
@@ -250,6 +274,10 @@ class CommandTranslator(wiring.Component):
                         status.eq(Mux(answer.unreachable, Status.DATA_TRANSFER_ERROR, answer.status)),
                         result.eq(answer.result),
                     ]
+                    m.next = "READ"
+                with m.Elif(self.zeroed.valid):
+                    m.d.comb += self.zeroed.ready.eq(1)
+                    m.d.sync += status.eq(Status.SUCCESS)
                     m.next = "READ"
                 with m.Elif(of_command):
                     m.d.comb += [begun.ready.eq(1), self.pointed.ready.eq(begun.payload.has_data)]
@@ -269,13 +297,19 @@ class CommandTranslator(wiring.Component):
                         m.d.sync += status.eq(row.status)
                     with m.Elif(~failed & (row.command.nsid != 0)):
                         m.next = "ISSUE"
-                with m.Elif(follows):
+                with m.Elif(fills & ~divides):
+                    m.next = "FILL"
+                with m.Elif(follows | divides | goes_on):
                     m.d.comb += writes_back.eq(1)
                     m.d.sync += row.eq(changed)
                     m.next = "ISSUE"
             with m.State("ISSUE"):
                 m.d.comb += self.entries.valid.eq(1)
                 with m.If(self.entries.ready):
+                    m.next = "CHOOSE"
+            with m.State("FILL"):
+                m.d.comb += self.zeros.valid.eq(1)
+                with m.If(self.zeros.ready):
                     m.next = "CHOOSE"
             with m.State("ANSWER"):
                 m.d.comb += self.done.valid.eq(1)
@@ -290,10 +324,10 @@ class CommandTranslator(wiring.Component):
         m.d.comb += [
             changed.eq(row),
             changed.flushes.eq(row.flushes & ~following),
-            changed.command.opcode.eq(Opcode.FLUSH),
-            changed.command.nsid.eq(_number_of(following)),
-            changed.command.slba.eq(result),
-            changed.command.length.eq(0),
+            changed.command.count.eq(0),
+            self.zeros.payload.slot.eq(self._at),
+            self.zeros.payload.block.eq(row.command.block),
+            self.zeros.payload.more.eq(row.more),
             freed.payload.eq(self._at),
             self.done.payload.queue.eq(row.queue),
             self.done.payload.cid.eq(row.cid),
@@ -303,6 +337,25 @@ class CommandTranslator(wiring.Component):
             ),
             self.done.payload.result.eq(Mux(row.appends & ends & ~failed, result, 0)),
         ]
+        # Within a namespace, so the bits above do not change.
+        lba_bits = self.config.geometry.zone_size_bits + self.config.geometry.zone_bits + 1
+        with m.If(row.fills):
+            m.d.comb += [
+                changed.command.length.eq(self.block_bytes),
+                changed.more.eq(Mux(divides, row.command.count, row.more - 1)),
+            ]
+            with m.If(~divides):
+                m.d.comb += [
+                    changed.command.block.eq(row.command.block + 1),
+                    changed.command.slba[:lba_bits].eq(row.command.slba[:lba_bits] + 1),
+                ]
+        with m.Else():
+            m.d.comb += [
+                changed.command.opcode.eq(Opcode.FLUSH),
+                changed.command.nsid.eq(_number_of(following)),
+                changed.command.slba.eq(result),
+                changed.command.length.eq(0),
+            ]
 
 
 def _number_of(chosen):

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.layouts import STATUS_BITS
 from flashtrain.rtl.lib.axi import ReadPort, WritePort
+from flashtrain.rtl.lib.write_mux import WriteMux
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nvme import ZoneDescriptor
@@ -15,7 +16,8 @@ from .address_table import AddressTable
 from .host_reader import HostReader
 from .host_writer import HostWriter
 from .host_writes import WriteMerge, WriteWidener
-from .layouts import ADDRESS_BITS, MOST_BYTES, PAGE_EXPONENT_BITS, HostWrite, Piece
+from .layouts import ADDRESS_BITS, MOST_BYTES, PAGE_EXPONENT_BITS, BlockRun, HostWrite, Piece
+from .zero_writer import ZeroWriter
 
 
 class DataMover(wiring.Component):
@@ -26,7 +28,7 @@ class DataMover(wiring.Component):
 
     The slot of a command with data comes before its pieces, and has a status when all pieces are kept. Bursts
     are of slots with SUCCESS, and within their length. Reports come by the controller's port of queues. The
-    vendor's fields of their descriptors are 0 at the host.
+    vendor's fields of their descriptors are 0 at the host. Zeros of unwritten blocks take turns with them.
 
     Latency and throughput: see `HostReader` and `HostWriter`.
 
@@ -35,6 +37,7 @@ class DataMover(wiring.Component):
     page_exponent, places, pieces, pointed   see `AddressTable`
     reads : In(ReadPort), writes : In(WritePort)   the controller's data port
     reports : In(WritePort)             its reports: bursts of 64 bytes
+    zeros : In(stream(BlockRun)), zeroed : Out(stream(slot))   see `ZeroWriter`
     data_read : Out(ReadPort), data_write : Out(stream(HostWrite))   see `TlpPort`
     refused : Out(slots)                the host's memory has refused data of the command in this slot
     """
@@ -53,6 +56,8 @@ class DataMover(wiring.Component):
             "reads": In(ReadPort(**wide)),
             "writes": In(WritePort(**wide)),
             "reports": In(WritePort(**narrow)),
+            "zeros": In(stream.Signature(BlockRun(slots, most_bytes, config.geometry.page_bytes))),
+            "zeroed": Out(stream.Signature(bits_for(slots))),
             "data_read": Out(ReadPort(address_bits=ADDRESS_BITS, data_bits=8 * port_bytes)),
             "data_write": Out(stream.Signature(HostWrite(port_bytes))),
             "refused": Out(slots),
@@ -65,6 +70,10 @@ class DataMover(wiring.Component):
         m.submodules.reader = reader = HostReader(**wide)
         m.submodules.writer = writer = HostWriter(**wide)
         m.submodules.reporter = reporter = HostWriter(beat_bytes=WORD_BYTES, **sizes)
+        m.submodules.zeros = zeros = ZeroWriter(**sizes, block_bytes=self.config.geometry.page_bytes)
+        m.submodules.words = words = WriteMux(
+            2, address_bits=self.config.address_bits, data_bits=8 * WORD_BYTES
+        )
         users = reader, writer, reporter
         m.submodules.table = table = AddressTable(self.slots, len(users), self.most_bytes)
         m.submodules.widener = widener = WriteWidener(self.port_bytes)
@@ -83,7 +92,11 @@ class DataMover(wiring.Component):
         connect(m, widener.rows, merge.inputs[1])
         connect(m, merge.output, flipped(self.data_write))
         m.d.comb += table.page_exponent.eq(self.page_exponent)
-        self._hide(m, reporter.controller)
+        self._hide(m, words.writers[0])
+        connect(m, zeros.writes, words.writers[1])
+        connect(m, words.axi, reporter.controller)
+        connect(m, flipped(self.zeros), zeros.runs)
+        connect(m, zeros.ended, flipped(self.zeroed))
         with m.If(self.places.valid & self.places.ready):
             m.d.sync += self.refused.bit_select(self.places.payload, 1).eq(0)
         with m.If(reader.refused.valid):

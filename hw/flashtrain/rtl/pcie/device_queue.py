@@ -10,7 +10,7 @@ from flashtrain.spec import Completion, Submission
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.pcie import WORD_BYTES
 
-from .layouts import MOST_BYTES, DeviceAnswer, DeviceCommand, bits_of
+from .layouts import BLOCK_BYTES, MOST_BYTES, DeviceAnswer, DeviceCommand, bits_of
 
 _WORD_BITS = 8 * WORD_BYTES
 _ENTRY_WORDS = Submission.BYTES // WORD_BYTES
@@ -51,10 +51,13 @@ class DeviceQueue(wiring.Component):
     doorbells : Out(stream(QueueDoorbell))
     """
 
-    def __init__(self, address_bits: int, slots: int, most_bytes: int = MOST_BYTES):
+    def __init__(
+        self, address_bits: int, slots: int, most_bytes: int = MOST_BYTES, block_bytes: int = BLOCK_BYTES
+    ):
         self.slots = slots
         self.offset_bits, self.slot_bits = bits_for(most_bytes), bits_for(slots)
-        self.command = DeviceCommand(slots, most_bytes)
+        self.block_bits = bits_for(block_bytes)
+        self.command = DeviceCommand(slots, most_bytes, block_bytes)
         port = {"address_bits": address_bits, "data_bits": _WORD_BITS}
         super().__init__({
             "enable": In(1),
@@ -87,7 +90,7 @@ class DeviceQueue(wiring.Component):
             s.psdt: Mux(has_data, s.PSDT_SGL, 0),
             s.cid: command.slot,
             s.nsid: command.nsid,
-            s.address: Mux(has_data, Cat(Const(0, self.offset_bits), command.slot), 0),
+            s.address: Mux(has_data, Cat(Const(0, self.block_bits), command.block, command.slot), 0),
             s.length: command.length,
             s.slba: command.slba,
             s.dwords: command.count,
@@ -130,7 +133,7 @@ class DeviceQueue(wiring.Component):
         with m.FSM(name="take"):
             with m.State("WAIT"):
                 m.d.comb += reports.aw.valid.eq(write.aw.valid & ~is_completion)
-                m.d.comb += write.aw.ready.eq(is_completion | reports.aw.ready)
+                m.d.comb += write.aw.ready.eq(write.aw.valid & is_completion | reports.aw.ready)
                 with m.If(write.aw.valid):
                     with m.If(is_completion):
                         m.next = "FIRST"

@@ -214,23 +214,34 @@ class NamespaceSettings(data.StructLayout):
     """A namespace, as `spec.host_commands.HostNamespace`; `zones` 0: it is inactive."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"zones": config.geometry.zone_bits + 1, "appends": 1, "volatile": 1})
+        super().__init__({
+            "zones": config.geometry.zone_bits + 1, "appends": 1, "volatile": 1, "fails_on_unwritten": 1,
+        })  # fmt: skip
 
 
 class DeviceCommand(data.StructLayout):
     """A command for the controller: what its entry has besides constants.
 
     - slot: its CID, and the number of the place of its data.
+    - block: the first block of the slot's data that it is for.
     - count: NLB, or the dwords of a report - 1. length: bytes of data, or 0.
     - options: the low bits of dword 13, by opcode.
     """
 
-    def __init__(self, slots: int, most_bytes: int):
+    def __init__(self, slots: int, most_bytes: int, block_bytes: int):
         super().__init__({
             "slot": bits_for(slots), "opcode": 8, "nsid": NSID_BITS, "slba": Submission.slba.width,
             "count": max(Submission.nlb.width, bits_for(most_bytes // 4)), "length": bits_for(most_bytes + 1),
-            "options": OPTION_BITS,
+            "options": OPTION_BITS, "block": bits_for(most_bytes // block_bytes),
         })  # fmt: skip
+
+
+class BlockRun(data.StructLayout):
+    """Blocks of the data of the command in `slot`: `more` besides the first one."""
+
+    def __init__(self, slots: int, most_bytes: int, block_bytes: int):
+        blocks = bits_for(most_bytes // block_bytes)
+        super().__init__({"slot": bits_for(slots), "block": blocks, "more": blocks})
 
 
 class DeviceAnswer(data.StructLayout):

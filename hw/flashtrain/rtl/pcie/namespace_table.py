@@ -15,7 +15,8 @@ from .layouts import DWORD_BITS, Access, NamespaceSettings, bits_of
 class NamespaceTable(wiring.Component):
     """A word for each namespace in the registers of firmware (`spec.pcie.NAMESPACES`), beside the mailbox.
 
-    Firmware writes a word while no command of a host is open.
+    Firmware writes a word while no command of a host is open. Whether unwritten blocks are errors may change
+    at any time, for commands that come later.
 
     Latency: none to the mailbox and from it, 1 cycle from a read to its answer.
 
@@ -51,8 +52,7 @@ class NamespaceTable(wiring.Component):
             self.values.payload.eq(Mux(answers, value, self.answers.payload)),
             self.answers.ready.eq(self.values.ready & ~answers),
         ]
-        fields = {"zones": NamespaceWord.zones, "appends": NamespaceWord.appends,
-                  "volatile": NamespaceWord.volatile}  # fmt: skip
+        fields = {name: getattr(NamespaceWord, name) for name, _ in self.namespaces[0].shape()}
         with m.Switch(number):
             for place, one in enumerate(self.namespaces):
                 with m.Case(place):

@@ -93,7 +93,9 @@ class PcieFrontEnd(wiring.Component):
         m.submodules.table = table = NamespaceTable(config)
         m.submodules.translator = translator = CommandTranslator(config, slots, most_bytes)
         m.submodules.mover = mover = DataMover(config, slots, most_bytes, self.tlp.port_bytes)
-        m.submodules.queue = queue = DeviceQueue(config.address_bits, slots, most_bytes)
+        m.submodules.queue = queue = DeviceQueue(
+            config.address_bits, slots, most_bytes, config.geometry.page_bytes
+        )
         m.submodules.device_registers = registers = DeviceRegisters()
         m.submodules.data_streams = data = AxiStreams(**self._wide)
         m.submodules.queue_streams = entries = AxiStreams(**self._narrow)
@@ -122,6 +124,8 @@ class PcieFrontEnd(wiring.Component):
         connect(m, translator.places, mover.places)
         connect(m, function.pieces, mover.pieces)
         connect(m, mover.pointed, translator.pointed)
+        connect(m, translator.zeros, mover.zeros)
+        connect(m, mover.zeroed, translator.zeroed)
         connect(m, flipped(self.flash_data), data.pins)
         connect(m, data.read, mover.reads)
         connect(m, data.write, mover.writes)
