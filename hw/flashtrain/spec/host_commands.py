@@ -23,8 +23,8 @@ The steps of a command:
 
 - A write or append with FUA to a volatile stream is followed by a flush of the stream.
 - A flush of FFFFFFFFh is one of each namespace that the host may append to, in the order of NSIDs.
-- A read that answers UNWRITTEN_BLOCK is one of each of its blocks, unless the host requires the error (DULBE).
-  From the first block that answers so again, zeros are written, and the command succeeds.
+- A read that answers UNWRITTEN_BLOCK is one of each of its blocks, unless the host requires the error
+  (DULBE). From the first block that answers so again, zeros are written, and the command succeeds.
 - All others are one command. The first step that fails ends the command with its status.
 
 The result is the LBA of a successful append, and 0 of all others. Where the host's memory has refused data,

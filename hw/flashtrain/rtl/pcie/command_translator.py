@@ -47,7 +47,7 @@ class CommandTranslator(wiring.Component):
 
     A command with several steps keeps its slot. Its row says which namespaces are still to be flushed. An
     append keeps its LBA there while its stream is flushed. A read of unwritten blocks keeps how many are
-    still to be read one by one. Those from the first unwritten one on go to the writer of zeros.
+    still to be read one by one. The writer of zeros has those from the first unwritten one on.
 
     Latency: 7 cycles from a command without data to the controller's. With data 2 to its place, and 4 from
     where they are. 3 from the controller's answer to the host's, or to the next step. Throughput: a command
