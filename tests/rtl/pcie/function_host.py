@@ -65,11 +65,11 @@ class Ring:
 class Bench:
     def __init__(self, dut, busy: float = 1, latency: int = 0):
         self.dut, self.busy = dut, busy
-        self.host = TlpHost(dut, MEMORY_BYTES, TLP, busy, latency, dwords=True)
-        self.host.memory[:] = random.randbytes(MEMORY_BYTES)
-        self.expected = bytearray(self.host.memory)
         self.accesses, self.answers = StreamSource(dut, "accesses", busy), StreamSink(dut, "answers", busy)
         self.software = SoftwareFunction(QUEUES, ENTRIES)
+        self.host = self.new_host(latency)
+        self.host.memory[:] = random.randbytes(MEMORY_BYTES)
+        self.expected = bytearray(self.host.memory)
         self.page = SMALLEST_PAGE
         self.sqs: dict[int, Ring] = {}
         self.cqs: dict[int, Ring] = {}
@@ -87,14 +87,16 @@ class Bench:
         self.executor = self.new_executor()
         self.firmware = Firmware(self)
 
+    def new_host(self, latency: int):
+        return TlpHost(self.dut, MEMORY_BYTES, TLP, self.busy, latency, dwords=True)
+
     def new_executor(self):
         return Executor(self)
 
     async def start(self) -> None:
         await start(self.dut, within=WITHIN, enable_vectors=0, mask_vectors=0, fault=0)
-        cocotb.start_soon(self.executor.run())
-        cocotb.start_soon(self.executor.answer())
-        cocotb.start_soon(self.firmware.run())
+        workers = self.executor.run(), self.executor.answer(), self.firmware.run()
+        self.tasks = [cocotb.start_soon(worker) for worker in workers]
 
     # The memory of the host.
 

@@ -28,9 +28,9 @@ MOST_BYTES = 1 << 18
 TLP = TlpSizes()
 
 
-def run(top, name: str, simulator: Simulator, seed: int, **parameters):
-    bench = Path(__file__).with_name(f"{name}_bench.py")
-    run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters)
+def run(top, name: str, simulator: Simulator, seed: int, bench: str | None = None, **parameters):
+    file = Path(__file__).with_name(f"{bench or name}_bench.py")
+    run_bench(top, name, file, simulator=simulator, seed=seed, parameters=parameters)
 
 
 def test_function_registers(simulator, seed):
@@ -99,12 +99,28 @@ def test_prp_walker(simulator, seed):
     run(top, "prp_walker", simulator, seed, pointers=pointers, most_bytes=MOST_BYTES)
 
 
+FUNCTION = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16}
+
+
 def test_function(simulator, seed):
     """With a port of 8 bytes on one simulator, and of 64 on the other."""
-    sizes = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16}
     commands, tlp = (12, TLP) if simulator is Simulator.ICARUS else (60, TlpSizes(64))
-    top = Function(**sizes, tlp=tlp)
-    run(top, "function", simulator, seed, commands=commands, port_bytes=tlp.port_bytes, **sizes)
+    top = Function(**FUNCTION, tlp=tlp)
+    run(top, "function", simulator, seed, commands=commands, port_bytes=tlp.port_bytes, **FUNCTION)
+
+
+@pytest.mark.parametrize(("port_bytes", "commands"), [(64, 30), (8, 300), (128, 300)])
+@pytest.mark.usual("64-30")
+def test_root_complex(seed, port_bytes, commands):
+    """The function below a root complex that is not ours. In every run with the design of `test_function`.
+
+    On Verilator alone: what takes the time is the model of the link.
+    """
+    tlp = TlpSizes(port_bytes)
+    run(
+        Function(**FUNCTION, tlp=tlp), "function", Simulator.VERILATOR, seed, bench="root_complex",
+        commands=commands, port_bytes=port_bytes, **FUNCTION,
+    )  # fmt: skip
 
 
 def test_command_translator(simulator, seed):

@@ -47,7 +47,9 @@ class Function(wiring.Component):
     ones have their answers, which go nowhere. The memory is not touched then until the controller is enabled
     anew, but by messages of vectors that were pending. CC.MPS counts from then on, too.
 
-    A reset of the unit is the reset of the function. No request may be under way then: the hard block waits.
+    A reset of the unit is the reset of the function. No request may be under way then: the hard block lets no
+    more pass, and waits. The executor forgets its commands at the same time. An enable waits at most
+    `queues` + 4 cycles behind it.
 
     Latency, while the port is free: 11 cycles from a doorbell of the admin queue to its request, 13 to 16
     from another one; 7 from the last beat of an entry to the command, 8 with data; 8 from an answer to the
@@ -146,7 +148,7 @@ class Function(wiring.Component):
         for unit, mine in ((mailbox, of_admin), (buffer, ~of_admin)):
             m.d.comb += unit.entries.payload.eq(engine.entries.payload)
             m.d.comb += unit.entries.valid.eq(engine.entries.valid & mine)
-        exponent, busy = Signal.like(registers.page_exponent), Signal()
+        exponent, busy = Signal.like(registers.page_exponent), Signal(init=1)
         idle = mailbox.idle & buffer.idle & walker.idle & port.idle
         # An entry is with the mailbox or the buffer a cycle after the engine may have come to rest.
         m.d.sync += busy.eq(~idle | engine.entries.valid | registers.messages.valid)

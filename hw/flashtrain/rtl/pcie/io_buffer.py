@@ -51,7 +51,7 @@ class IoBuffer(wiring.Component):
     commands : Out(stream(IoCommand))   in the order of the entries
     done : In(stream(QueueAnswer)), answers : Out(stream(QueueAnswer))
     queue : In, open : Out    its commands that are open, a cycle later
-    idle : Out(1)             no command is open
+    idle : Out(1)             no command is open; not in `queues` + 2 cycles behind a reset
     """
 
     def __init__(self, queues: int, block_bytes: int = BLOCK_BYTES, most_bytes: int = MOST_BYTES):
@@ -132,6 +132,10 @@ class IoBuffer(wiring.Component):
         m.submodules.counts = memory
         reader, shown, writer = memory.read_port(domain="comb"), memory.read_port(), memory.write_port()
         total, kinds, at = Signal(_TOTAL_BITS), Signal(3), Signal(QUEUE_BITS)
+        # A reset leaves the memory as it is: commands may have been open.
+        cleared, clears = Signal(), Signal(range(self.queues + 1), init=self.queues)
+        with m.If(~cleared):
+            m.d.sync += [cleared.eq(clears == 0), clears.eq(clears - 1)]
         queues = [Signal(QUEUE_BITS, name=f"counted_{one}") for one in range(3)]
         events = (
             (self.entries.valid, self.entries.payload.queue),
@@ -151,12 +155,12 @@ class IoBuffer(wiring.Component):
             may_drop.eq(~kinds[2]),
             at.eq(Mux(more, queues[0], Mux(kinds[1], queues[1], queues[2]))),
             reader.addr.eq(at),
-            writer.addr.eq(at),
-            writer.data.eq(Mux(more, reader.data + 1, reader.data - 1)),
-            writer.en.eq(kinds.any()),
+            writer.addr.eq(Mux(cleared, at, clears)),
+            writer.data.eq(Mux(cleared, Mux(more, reader.data + 1, reader.data - 1), 0)),
+            writer.en.eq(kinds.any() | ~cleared),
             shown.addr.eq(self.queue),
             self.open.eq(shown.data),
         ]
         with m.If(kinds.any()):
             m.d.sync += total.eq(Mux(more, total + 1, total - 1))
-        m.d.sync += self.idle.eq((total == 0) & ~kinds.any() & ~self.entries.valid)
+        m.d.sync += self.idle.eq((total == 0) & ~kinds.any() & ~self.entries.valid & cleared)

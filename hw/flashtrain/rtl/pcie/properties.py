@@ -67,7 +67,8 @@ class Properties(wiring.Component):
         m = Module()
         control, mask, sizes = Signal(DWORD_BITS), Signal(DWORD_BITS), Signal(DWORD_BITS)
         submissions, completions = Signal(ADDRESS_BITS - PAGE_BITS), Signal(ADDRESS_BITS - PAGE_BITS)
-        refused, ready, done, draining = Signal(), Signal(), Signal(), Signal()
+        # After a reset, too, the controller waits until what is behind it is at rest.
+        refused, ready, done, draining = Signal(), Signal(), Signal(), Signal(init=1)
         writes = {offset: self.write & (self.offset == offset // 4) for offset in Property}
         enable = control[0]
         possible = self._is_possible() & self._has_admin_queues(m, sizes, submissions | completions)
