@@ -6,7 +6,7 @@ spec <- rtl;  spec <- native <- numerics <- host <- training <- perf <- platform
 host <- traces <- ssd <- perf;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
 training <- checkpoint <- perf;  checkpoint, objects <- torch <- cli;  checkpoint <- inspection <- stress;
 spec <- sweep <- cli;  native <- qemu <- linux;  qemu <- cli.
-spec <- cdriver.
+spec <- cdriver;  nvme, native <- firmware <- cli.
 spec <- writing, and all that write files.
 The roots follow: hw <- sw <- sim.
 """
@@ -31,6 +31,7 @@ ALLOWED = {
     "numerics": {"spec", "native"},
     "host": {"reading", "spec", "numerics", "writing"},
     "cdriver": {"spec", "writing"},
+    "firmware": {"spec", "native", "nvme", "writing"},
     "traces": {"reading", "spec", "host", "writing"},
     "io": {"reading", "spec", "host", "writing", "traces", "ssd"},
     "nvme": {"spec", "host"},
@@ -82,6 +83,7 @@ ALLOWED = {
         "traces",
         "io",
         "nvme",
+        "firmware",
         "ssd",
         "training",
         "checkpoint",

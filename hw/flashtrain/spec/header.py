@@ -178,20 +178,20 @@ _END = """
 
 def header() -> str:
     """The text of the header."""
-    sections = [_section(first_paragraph(kind), _enum(name, kind)) for name, kind in ENUMS.items()]
-    sections += [_section(first_paragraph(kind), _struct(name, kind)) for name, kind in STRUCTS.items()]
+    sections = [section(first_paragraph(kind), enum_macros(name, kind)) for name, kind in ENUMS.items()]
+    sections += [section(first_paragraph(kind), struct_macros(name, kind)) for name, kind in STRUCTS.items()]
     constants = ((name, hex(getattr(registers, name)), "") for name in MAP_CONSTANTS)
-    sections.append(_section("Constants of the register map.", constants))
-    sections.append(_section("Bring-up of chips.", _bring_up()))
-    sections.append(_section("Constants of recovery, and of the journal.", _recovery()))
-    sections.append(_section("Factory marks of bad blocks (flashtrain.spec.bad_blocks).", _marks()))
-    sections.append(_section("The key of a page (flashtrain.spec.randomizer).", _key()))
-    sections.append(_section("Words of state of a parameter, by optimizer: an initialiser.", _arrays()))
+    sections.append(section("Constants of the register map.", constants))
+    sections.append(section("Bring-up of chips.", _bring_up()))
+    sections.append(section("Constants of recovery, and of the journal.", _recovery()))
+    sections.append(section("Factory marks of bad blocks (flashtrain.spec.bad_blocks).", _marks()))
+    sections.append(section("The key of a page (flashtrain.spec.randomizer).", _key()))
+    sections.append(section("Words of state of a parameter, by optimizer: an initialiser.", _arrays()))
     sections += [_node(node) for node in streams.NODES.values()]
     return _START + "".join(sections) + _END
 
 
-def _section(title: str, macros: Iterator[tuple[str, str, str]]) -> str:
+def section(title: str, macros: Iterator[tuple[str, str, str]]) -> str:
     """A comment and a macro per (name, value, comment)."""
     lines = ["", f"/* {title} */"]
     for name, value, comment in macros:
@@ -255,13 +255,13 @@ def _node(node: streams.NodeTable) -> str:
     )
 
 
-def _enum(prefix: str, kind: type[IntEnum] | type[IntFlag]) -> Iterator[tuple[str, str, str]]:
+def enum_macros(prefix: str, kind: type[IntEnum] | type[IntFlag]) -> Iterator[tuple[str, str, str]]:
     # A flag of value 0 is no member when one iterates.
     for name, member in kind.__members__.items():
         yield f"{prefix}_{name}", f"{int(member):#04x}", comments(kind)[name]
 
 
-def _struct(prefix: str, kind: type) -> Iterator[tuple[str, str, str]]:
+def struct_macros(prefix: str, kind: type) -> Iterator[tuple[str, str, str]]:
     for name, value in vars(kind).items():
         if isinstance(value, (BitField, AttributeField)):
             yield f"{prefix}_{name.upper()}", f"{value.low}, {value.width}", comments(kind)[name]

@@ -177,7 +177,8 @@ class MailboxState(IntFlag):
     BUSY = 16
     FAILED = 32
     """The host's memory has refused the last burst, or no command was open."""
-    WRONG_QUEUE, WRONG_VALUE = 64, 128
+    WRONG_QUEUE = 64
+    WRONG_VALUE = 128
     """A doorbell had no queue, or no possible value."""
     STOPPED = 256
     """The controller was disabled: all I/O queues are gone, and open commands are to be answered."""
@@ -206,8 +207,17 @@ class MailboxAnswer:
     do_not_retry = BitField(31, 1)
 
 
+class MailboxChangeKind(IntEnum):
+    """Changes of queues."""
+
+    CREATE_COMPLETIONS = 0
+    CREATE_SUBMISSIONS = 1
+    DELETE_COMPLETIONS = 2
+    DELETE_SUBMISSIONS = 3
+
+
 class MailboxChange:
-    """Fields of CHANGE. `kind`: that of the RTL's `ChangeKind`."""
+    """Fields of CHANGE. `kind`: `MailboxChangeKind`."""
 
     kind = BitField(0, 2)
     interrupts = BitField(2, 1)

@@ -1,42 +1,25 @@
-"""A host of a simulated drive on PCI Express, and its firmware."""
+"""A host of a simulated drive on PCI Express, whose firmware is that in C."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from flashtrain.firmware import Firmware, firmware_tables
+from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.wire.commands import AdminOpcode
-from flashtrain.rtl.pcie.device_queue import queue_entries
-from flashtrain.rtl.pcie.layouts import ChangeKind
 from flashtrain.sim.link.pcie_link import PcieLink
 from flashtrain.sim.link.pcie_model import PcieSizes
-from flashtrain.spec import FlashtrainError, NodeTable, Opcode, Port, Submission
-from flashtrain.spec.host_commands import HostCommands
+from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable, Opcode, Submission
 from flashtrain.spec.nvme import Completion
 from flashtrain.spec.pcie import (
     DOORBELLS,
-    NAMESPACES,
     PRP_BYTES,
     VECTORS,
     Configuration,
-    Mailbox,
-    MailboxAnswer,
-    MailboxChange,
-    MailboxState,
-    NamespaceWord,
     Property,
     Ready,
     Vector,
-)
-from flashtrain.spec.registers import (
-    Control,
-    PortRegister,
-    Register,
-    State,
-    StreamRegister,
-    port_register,
-    stream_attributes,
-    stream_register,
 )
 
 PAGE = 4096
@@ -44,7 +27,12 @@ _ADMIN_SQ, _ADMIN_CQ, _SQ, _CQ, _LISTS, DATA = 0x1000, 0x2000, 0x10000, 0x30000,
 _ADMIN_ENTRIES = 8
 _MESSAGES = 0xFEE0_0000
 _QUEUE = 1
+_SERIAL = "simulated"
 _POLLS = 2000
+
+
+_REST = 10
+"""Cycles between two looks of firmware at a register."""
 
 
 class DriveError(FlashtrainError):
@@ -61,8 +49,22 @@ class Answer:
     cycle: int
 
 
+def drive_tables(config: FmsConfig, node: NodeTable, sizes: PcieSizes) -> bytes:
+    """The tables of the firmware of a drive."""
+    settings = SubsystemSettings(queues=sizes.queues, entries=sizes.entries)
+    return firmware_tables(config, node, sizes.slots, sizes.most_bytes, settings, _SERIAL)
+
+
+def _register(link: PcieLink, offset: int, value: int | None) -> int:
+    """An access of firmware to the controller's registers."""
+    if value is None:
+        return link.read_register(offset)
+    link.write_register(offset, value)
+    return 0
+
+
 class PcieDrive:
-    """A host with one pair of I/O queues, and firmware that makes them.
+    """A host with one pair of I/O queues, and the firmware that makes them.
 
     Data lie from `DATA` on in the host's memory. A data pointer has a PRP and a list, in pages of 4 KiB.
     """
@@ -70,8 +72,13 @@ class PcieDrive:
     def __init__(self, link: PcieLink, node: NodeTable, sizes: PcieSizes) -> None:
         self.link, self.config, self._sizes = link, link.config, sizes
         self._cid = self._tail = self._taken = self._admin = self._lists = 0
-        self._start_controller(node)
-        self._write_namespaces(node)
+        self.firmware = Firmware(
+            lambda offset, value: link.access(offset, value, firmware=True),
+            lambda offset, value: _register(link, offset, value),
+            drive_tables(link.config, node, sizes),
+            lambda: link.run(_REST),
+        )
+        self.firmware.start()
         self._enable()
         entries = sizes.entries - 1 << 16 | _QUEUE
         self._administer(AdminOpcode.CREATE_CQ, _CQ, entries, 1 | 1 << 1 | _QUEUE << 16)
@@ -80,71 +87,6 @@ class PcieDrive:
     @property
     def cycles(self) -> int:
         return self.link.cycles
-
-    # Firmware.
-
-    def _start_controller(self, node: NodeTable) -> None:
-        write, slots, most = self.link.write_register, self._sizes.slots, self._sizes.most_bytes
-        places = slots * most
-        write(Register.MEMORY_LOW, places & 0xFFFF_FFFF)
-        write(Register.MEMORY_HIGH, places >> 32)
-        for low, base, size in (
-            (PortRegister.SQ_BASE_LOW, 0, PortRegister.SQ_SIZE),
-            (PortRegister.CQ_BASE_LOW, places, PortRegister.CQ_SIZE),
-        ):
-            for half in range(2):
-                write(port_register(Port.HOST, low) + 4 * half, base >> 32 * half & 0xFFFF_FFFF)
-            write(port_register(Port.HOST, size), queue_entries(slots) - 1)
-        zones = node.zones(self.config.geometry.zones)
-        for stream in node.streams:
-            own = zones[stream.nsid]
-            write(stream_register(stream.nsid, StreamRegister.ZONES), own.start | len(own) << 16)
-            write(stream_register(stream.nsid, StreamRegister.ATTRIBUTES), stream_attributes(stream))
-        write(Register.CONTROL, Control.ENABLE | Control.FACTORY)
-        for _ in range(_POLLS):
-            if self.link.read_register(Register.STATE) & State.READY:
-                return
-            self.link.run(100)
-        raise DriveError("the controller is not ready")
-
-    def _write_namespaces(self, node: NodeTable) -> None:
-        word = NamespaceWord
-        commands = HostCommands.of(self.config, node, self._sizes.most_bytes)
-        for nsid, one in commands.namespaces.items():
-            value = word.zones.put(one.zones) | word.appends.put(one.appends)
-            value |= word.volatile.put(one.volatile)
-            self.link.access(NAMESPACES + 4 * (nsid - 1), value, firmware=True)
-
-    def _mailbox(self, register: int, value: int | None = None) -> int:
-        return self.link.access(register, value, firmware=True)
-
-    def _answer_admin(self) -> None:
-        """Make the queue that the next admin command asks for."""
-        for _ in range(_POLLS):
-            if self._mailbox(Mailbox.STATE) & MailboxState.WAITING:
-                break
-        else:
-            raise DriveError("no admin command has come")
-        self._mailbox(Mailbox.TAKE, 0)
-        self._rest()
-        words = [self._mailbox(Mailbox.ENTRY + 4 * number) for number in range(16)]
-        of_completions = words[0] & 0xFF == AdminOpcode.CREATE_CQ
-        for half in range(2):
-            self._mailbox(Mailbox.ADDRESS + 4 * half, words[6 + half])
-        self._mailbox(Mailbox.SIZE, words[10] >> 16)
-        kind = ChangeKind.CREATE_COMPLETIONS if of_completions else ChangeKind.CREATE_SUBMISSIONS
-        change = MailboxChange.kind.put(kind.value) | MailboxChange.queue.put(words[10] & 0xFFFF)
-        change |= MailboxChange.partner.put(words[11] >> 16)
-        self._mailbox(Mailbox.CHANGE, change | MailboxChange.interrupts.put(of_completions))
-        self._rest()
-        self._mailbox(Mailbox.ANSWER, MailboxAnswer.cid.put(words[0] >> 16))
-        self._rest()
-
-    def _rest(self) -> None:
-        for _ in range(_POLLS):
-            if not self._mailbox(Mailbox.STATE) & MailboxState.BUSY:
-                return
-        raise DriveError("the mailbox stays busy")
 
     # The host.
 
@@ -180,13 +122,13 @@ class PcieDrive:
         self._put(_ADMIN_SQ + Submission.BYTES * self._admin, bytes(raw))
         self._admin += 1
         self.link.access(DOORBELLS, self._admin)
-        self._answer_admin()
         end = _ADMIN_CQ + Completion.BYTES * self._admin
         for _ in range(_POLLS):
             entry = int.from_bytes(self.link.memory[end - Completion.BYTES : end].tobytes(), "little")
             if Completion.phase.get(entry):
                 break
-            self.link.run(10)
+            if not self.firmware.poll():
+                self.link.run(10)
         if not Completion.phase.get(entry) or Completion.status.get(entry):
             raise DriveError(f"{opcode.name} was answered {entry:#x}")
 

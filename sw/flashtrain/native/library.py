@@ -1,4 +1,4 @@
-"""C++ sources to a shared library, compiled once, with typed functions."""
+"""C and C++ sources to a shared library, compiled once, with typed functions."""
 
 import ctypes
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .build_cache import content_key, files_key, read_sources, write_sources
-from .compiler import compiler_version, cxx_compiler, progress, run
+from .compiler import c_compiler, compiler_version, cxx_compiler, progress, run
 from .user_cache import UserCache, about, user_cache
 
 OPTIONS = ("-O3", "-fPIC", "-shared", "-std=gnu++17", "-Wall", "-Wextra", "-Werror")
@@ -51,6 +51,28 @@ def native_library(
 
     library = cache.build(KIND, name, key, f"library {name}", build, work) / file
     cache.settle()
+    return _loaded(library, functions)
+
+
+def c_library(
+    name: str, files: Mapping[str, str], functions: Mapping[str, Signature], options: Sequence[str]
+) -> ctypes.CDLL:
+    """Compile C files, by their names, with `options` of the compiler, and load the result."""
+    compiler = c_compiler()
+    key = content_key(files_key(files), compiler_version(compiler), *options)
+    cache, file = user_cache(), f"lib{name}.so"
+
+    def build(folder: Path) -> None:
+        units = [path for path in write_sources(files, folder / "src") if path.suffix == ".c"]
+        command = [compiler, *options, "-O2", "-fPIC", "-shared", *units, "-o", folder / file]
+        run(command, folder / "build.log", name)
+
+    library = cache.build(KIND, name, key, f"library {name}", build, sum(map(len, files.values()))) / file
+    cache.settle()
+    return _loaded(library, functions)
+
+
+def _loaded(library: Path, functions: Mapping[str, Signature]) -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library))
     for function, (result, arguments) in functions.items():
         entry = getattr(loaded, function)

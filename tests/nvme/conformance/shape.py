@@ -63,7 +63,7 @@ def shape_of(device: Device) -> Shape:
     return Shape(
         {stream.nsid: len(zones[stream.nsid]) for stream in NODE.streams if stream != _JOURNAL},
         g.zone_size, g.zone_capacity, g.page_bytes, config.max_open, config.max_active,
-        transfer_exponent(device),
+        transfer_exponent(config),
     )  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def device():
 
 def test_refusals_and_steps_are_those_of_the_software(device, seed):
     chance, config = random.Random(seed), preset("tiny")
-    namespaces = namespaces_of(device, "serial")
+    namespaces = namespaces_of(config, device.node, "serial")
     io = IoCommands(device, namespaces, MOST_BYTES)
     model = HostCommands.of(config, device.node, MOST_BYTES)
     assert set(model.namespaces) == set(namespaces)

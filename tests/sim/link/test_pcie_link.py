@@ -27,6 +27,7 @@ def test_data_come_back_in_their_pages(drive):
     drive.link.memory[DATA : DATA + len(data)] = data
     half = len(data) // 2
     appends = [(Opcode.ZONE_APPEND, NSID, zone * g.zone_size, 16, DATA + half * zone) for zone in range(2)]
+    drive.link.run(20)  # until the message of the last admin command
     drive.link.take_messages()
     assert sorted(answer.result for answer in drive.do(appends, most)) == [0, g.zone_size]
     out = DATA + (1 << 20)

@@ -19,6 +19,7 @@ from flashtrain.spec.pcie import (
     REQUEST_BYTES,
     VECTORS,
     WORD_BYTES,
+    MailboxChangeKind,
     TlpSizes,
 )
 from flashtrain.spec.registers import MAX_STREAMS
@@ -139,10 +140,10 @@ class Message(data.StructLayout):
 class ChangeKind(enum.Enum, shape=Shape(2)):
     """Kinds of changes of queues."""
 
-    CREATE_COMPLETIONS = 0
-    CREATE_SUBMISSIONS = 1
-    DELETE_COMPLETIONS = 2
-    DELETE_SUBMISSIONS = 3
+    CREATE_COMPLETIONS = MailboxChangeKind.CREATE_COMPLETIONS.value
+    CREATE_SUBMISSIONS = MailboxChangeKind.CREATE_SUBMISSIONS.value
+    DELETE_COMPLETIONS = MailboxChangeKind.DELETE_COMPLETIONS.value
+    DELETE_SUBMISSIONS = MailboxChangeKind.DELETE_SUBMISSIONS.value
 
 
 class QueueChange(data.StructLayout):

@@ -10,18 +10,17 @@ from flashtrain.spec.host_commands import EVERY_NAMESPACE
 
 from . import log_format
 from .controller import Controller
-from .features import OF_NAMESPACES, Feature
+from .features import Feature
 from .health import health_page, wear_of
-from .identify import NVM, STRUCTURE_BYTES, ZONED, Structure, discovery_controller
+from .identify import STRUCTURE_BYTES, Structure, discovery_controller
 from .io_commands import Refusal
 from .log_format import LogPage
 from .profile import DISCOVERY, Profile
 from .reply import SUCCESS, Reply
 from .subsystem import Subsystem
 
-_MOST_LOG_BYTES = 64 << 10
-_EFFECTS = {NVM: log_format.NVM_EFFECTS, ZONED: log_format.ZONED_EFFECTS}
-_LEFT_ALONE = 1
+MOST_LOG_BYTES = 64 << 10
+LEFT_ALONE = 1
 """Reply of an abort that has ended no command."""
 
 
@@ -42,7 +41,7 @@ class Admin:
                 return STRUCTURE_BYTES
             case AdminOpcode.GET_LOG_PAGE:
                 length = log_format.page_bytes(entry)
-                if length > _MOST_LOG_BYTES or log_format.page_offset(entry) % 4:
+                if length > MOST_LOG_BYTES or log_format.page_offset(entry) % 4:
                     raise Refusal(TargetStatus.INVALID_FIELD)
                 return length
             case AdminOpcode.GET_FEATURES if entry.dword_10 & 0xFF == Feature.HOST_IDENTIFIER:
@@ -81,7 +80,7 @@ class Admin:
     def _abort(self, controller: Controller, entry: Entry) -> Reply:
         queue = controller.connections.get(entry.dword_10 & 0xFFFF)
         ended = queue is not None and queue.abort(entry.dword_10 >> 16)
-        return SUCCESS if ended else Reply(result=_LEFT_ALONE)
+        return SUCCESS if ended else Reply(result=LEFT_ALONE)
 
     # Log pages.
 
@@ -103,27 +102,17 @@ class Admin:
     def _content(self, page: int, controller: Controller, entry: Entry) -> Callable[[], bytes] | None:
         settings = self._subsystem.settings
         match page:
-            case LogPage.SUPPORTED:
-                return lambda: log_format.supported_page(controller.profile.pages)
             case LogPage.ERRORS:
                 return lambda: log_format.error_page(list(controller.errors))
-            case LogPage.FIRMWARE:
-                return log_format.firmware_page
-            case LogPage.CHANGED_NAMESPACES:
-                return lambda: bytes(4096)
             case LogPage.EFFECTS if controller.profile is DISCOVERY:
                 return lambda: log_format.effects_page(controller.profile.opcodes, {})
-            case LogPage.EFFECTS if (command_set := entry.dword_14 >> 24) in _EFFECTS:
-                return lambda: log_format.effects_page(controller.profile.opcodes, _EFFECTS[command_set])
             case LogPage.DISCOVERY:
                 return lambda: log_format.discovery_page(settings.nqn, *controller.local_address)
-            case LogPage.FEATURES:
-                return lambda: log_format.features_page(controller.features.supported, OF_NAMESPACES)
-            case LogPage.MANAGEMENT:
-                return lambda: bytes(log_format.MANAGEMENT_BYTES)  # no command of a management interface
             case LogPage.CHANGED_ZONES if entry.nsid in self._subsystem.namespaces:
                 return lambda: self._changed_zones(controller, entry)
-        return None
+        constant = controller.constant_pages
+        found = constant.get((page, None), constant.get((page, entry.dword_14 >> 24)))
+        return None if found is None else lambda: found
 
     def _changed_zones(self, controller: Controller, entry: Entry) -> bytes:
         changed = sorted(controller.changed_zones.get(entry.nsid, ()))

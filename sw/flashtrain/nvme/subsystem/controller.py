@@ -17,8 +17,8 @@ from flashtrain.spec.pcie import (
 )
 
 from .events import Events
-from .features import Features
-from .log_format import ERROR_ENTRIES
+from .features import OF_NAMESPACES, Features
+from .log_format import ERROR_ENTRIES, constant_pages
 from .notices import Notice, Notices
 from .profile import Profile
 from .settings import SubsystemSettings
@@ -62,6 +62,9 @@ class Controller:
         self.host = host
         self.profile = profile
         self.features = features
+        self.constant_pages = constant_pages(
+            profile.pages, profile.opcodes, features.supported, OF_NAMESPACES
+        )
         self.events = Events()
         self.connections: dict[int, Link] = {}
         self.errors: deque[tuple[int, int, int, int, int, int]] = deque(maxlen=ERROR_ENTRIES)

@@ -1,7 +1,8 @@
 """Features of a controller (NVM Express Base 2.0, section 5.27)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import IntEnum
+from typing import NamedTuple
 
 from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
@@ -36,6 +37,8 @@ class Select(IntEnum):
 
 
 class Feature(IntEnum):
+    """FID."""
+
     ARBITRATION = 0x01
     POWER_MANAGEMENT = 0x02
     TEMPERATURE_THRESHOLD = 0x04
@@ -52,10 +55,36 @@ class Feature(IntEnum):
 
 
 OF_NAMESPACES = (Feature.ERROR_RECOVERY,)
-_CHANGEABLE = (
+CHANGEABLE = (
     Feature.QUEUES, Feature.INTERRUPT_COALESCING, Feature.INTERRUPT_VECTOR, Feature.ASYNC_EVENTS,
     Feature.KEEP_ALIVE, Feature.ERROR_RECOVERY,
 )  # fmt: skip
+
+
+class Fixed(NamedTuple):
+    """A feature that never changes. A host may set the bits of `mask` to `value`; else `refusal` answers."""
+
+    mask: int
+    value: int
+    refusal: TargetStatus
+    result: int = 0
+
+
+FIXED: Mapping[Feature, Fixed] = {
+    Feature.ARBITRATION: Fixed(0xFFFF_FFFF, 0, TargetStatus.FEATURE_NOT_CHANGEABLE),
+    Feature.POWER_MANAGEMENT: Fixed(0x1F, 0, TargetStatus.INVALID_FIELD),
+    Feature.VOLATILE_WRITE_CACHE: Fixed(1, 1, TargetStatus.FEATURE_NOT_CHANGEABLE, result=1),
+    Feature.WRITE_ATOMICITY: Fixed(0xFFFF_FFFF, 0, TargetStatus.FEATURE_NOT_CHANGEABLE),
+    Feature.COMMAND_SETS: Fixed(0x1FF, 0, TargetStatus.COMMAND_SETS_REJECTED),
+}
+
+STORED: Mapping[Feature, int] = {
+    Feature.INTERRUPT_COALESCING: 0xFFFF,
+    Feature.INTERRUPT_VECTOR: _VECTOR_AS_IT_IS,
+    Feature.ASYNC_EVENTS: ZONE_EVENTS | 0xFF,
+    Feature.ERROR_RECOVERY: _DULBE | _TIME_LIMIT,
+}
+"""The bits that are kept of a value. Before the first one they are 0."""
 
 
 class Features:
@@ -114,39 +143,26 @@ class Features:
                     return Reply(TargetStatus.INVALID_FIELD)
                 return Reply(result=self._granted)
             case Feature.INTERRUPT_COALESCING:
-                self._coalescing = value & 0xFFFF
+                self._coalescing = value & STORED[feature]
             case Feature.INTERRUPT_VECTOR if value & 0xFFFF <= self._queues:
-                self._vectors[value & 0xFFFF] = value & _VECTOR_AS_IT_IS
+                self._vectors[value & 0xFFFF] = value & STORED[feature]
             case Feature.ASYNC_EVENTS:
-                self._async_events = value & (ZONE_EVENTS | 0xFF)
+                self._async_events = value & STORED[feature]
             case Feature.KEEP_ALIVE:
                 self.keep_alive = value
             case Feature.ERROR_RECOVERY:
                 chosen = set(namespaces) if nsid == EVERY_NAMESPACE else {nsid}
                 if not chosen <= set(namespaces):
                     return Reply(refusal_of(nsid, namespaces))
-                self._recovery |= dict.fromkeys(chosen, value & (_DULBE | _TIME_LIMIT))
+                self._recovery |= dict.fromkeys(chosen, value & STORED[feature])
             case Feature.HOST_IDENTIFIER:
                 return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
-            case Feature.VOLATILE_WRITE_CACHE if value & 1:
-                pass
-            case Feature.POWER_MANAGEMENT if not value & 0x1F:
-                pass
-            case Feature.ARBITRATION | Feature.WRITE_ATOMICITY if not value:
-                pass
-            case Feature.TEMPERATURE_THRESHOLD if value & 0xFFFF == _threshold(value):
-                pass
-            case Feature.COMMAND_SETS if not value & 0x1FF:
-                pass
-            case Feature.COMMAND_SETS:
-                return Reply(TargetStatus.COMMAND_SETS_REJECTED)
-            case (
-                Feature.ARBITRATION
-                | Feature.TEMPERATURE_THRESHOLD
-                | Feature.WRITE_ATOMICITY
-                | Feature.VOLATILE_WRITE_CACHE
-            ):
-                return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
+            case Feature.TEMPERATURE_THRESHOLD:
+                if value & 0xFFFF != _threshold(value):
+                    return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
+            case _ if (fixed := FIXED.get(feature)) is not None:
+                if value & fixed.mask != fixed.value:
+                    return Reply(fixed.refusal)
             case _:
                 return Reply(TargetStatus.INVALID_FIELD)
         return Reply()
@@ -156,7 +172,7 @@ class Features:
         if feature not in self.supported or select not in list(Select):
             return Reply(TargetStatus.INVALID_FIELD)
         if select == Select.CAPABILITIES:
-            return Reply(result=(feature in OF_NAMESPACES) << 1 | (feature in _CHANGEABLE) << 2)
+            return Reply(result=(feature in OF_NAMESPACES) << 1 | (feature in CHANGEABLE) << 2)
         current = select == Select.CURRENT
         match feature:
             case Feature.QUEUES:
@@ -182,9 +198,7 @@ class Features:
                 return Reply(data=self._host_identifier)
             case Feature.TEMPERATURE_THRESHOLD:
                 return Reply(result=_threshold(entry.dword_11))
-            case Feature.VOLATILE_WRITE_CACHE:
-                return Reply(result=1)
-        return Reply()
+        return Reply(result=FIXED[feature].result)
 
     @property
     def _granted(self) -> int:

@@ -2,6 +2,7 @@
 
 import struct
 from dataclasses import dataclass
+from enum import IntEnum
 
 from flashtrain.host import Device
 from flashtrain.spec.registers import ChannelCounter
@@ -11,8 +12,27 @@ from .log_format import HEALTH_BYTES
 LEAST_SPARE = 10
 """Percent of the spare blocks from which on a device warns."""
 
-_SPARE_LOW, _UNRELIABLE = 1, 4
-_UNIT_BYTES = 512_000
+SPARE_LOW, UNRELIABLE = 1, 4
+"""Bits of the critical warning."""
+UNIT_BYTES = 512_000
+
+
+class HealthField(IntEnum):
+    """Places in the page of the fields that are not always 0. From READ on fields have 16 bytes."""
+
+    WARNING = 0
+    SPARE = 3
+    LEAST_SPARE = 4
+    USED = 5
+    READ = 32
+    WRITTEN = 48
+    READS = 64
+    WRITES = 80
+    POWER_CYCLES = 112
+    HOURS = 128
+    UNSAFE_SHUTDOWNS = 144
+    MEDIA_ERRORS = 160
+    ERRORS = 176
 
 
 @dataclass
@@ -37,7 +57,7 @@ class Wear:
     @property
     def warning(self) -> int:
         """The bits of the critical warning."""
-        return (_SPARE_LOW if self.spare < LEAST_SPARE else 0) | (_UNRELIABLE if self.used >= 100 else 0)
+        return (SPARE_LOW if self.spare < LEAST_SPARE else 0) | (UNRELIABLE if self.used >= 100 else 0)
 
 
 def wear_of(device: Device) -> Wear:
@@ -59,19 +79,19 @@ def health_page(wear: Wear, traffic: Traffic, hours: int, errors: int) -> bytes:
 
     The device has no sensor: the temperature is 0, not reported. errors: entries of the error log so far.
     """
-    page = bytearray(HEALTH_BYTES)
-    page[0] = wear.warning
-    page[3:6] = bytes([wear.spare, LEAST_SPARE, wear.used])
+    page, field = bytearray(HEALTH_BYTES), HealthField
+    page[field.WARNING] = wear.warning
+    page[field.SPARE], page[field.LEAST_SPARE], page[field.USED] = wear.spare, LEAST_SPARE, wear.used
     for place, number in (
-        (32, -(-traffic.bytes_read // _UNIT_BYTES)),
-        (48, -(-traffic.bytes_written // _UNIT_BYTES)),
-        (64, traffic.reads),
-        (80, traffic.writes),
-        (112, traffic.power_losses),
-        (128, hours),
-        (144, traffic.power_losses),
-        (160, traffic.media_errors),
-        (176, errors),
+        (field.READ, -(-traffic.bytes_read // UNIT_BYTES)),
+        (field.WRITTEN, -(-traffic.bytes_written // UNIT_BYTES)),
+        (field.READS, traffic.reads),
+        (field.WRITES, traffic.writes),
+        (field.POWER_CYCLES, traffic.power_losses),
+        (field.HOURS, hours),
+        (field.UNSAFE_SHUTDOWNS, traffic.power_losses),
+        (field.MEDIA_ERRORS, traffic.media_errors),
+        (field.ERRORS, errors),
     ):
         struct.pack_into("<QQ", page, place, number, 0)
     return bytes(page)

@@ -16,14 +16,13 @@ from flashtrain.spec.pcie import VERSION
 
 from .events import MOST_REQUESTS
 from .features import CRITICAL_KELVIN, WARNING_KELVIN, ZONE_EVENTS
-from .log_format import ERROR_ENTRIES
+from .log_format import ERROR_ENTRIES, NVM, ZONED
 from .namespaces import Namespace
 from .profile import DISCOVERY, Profile
 from .reply import Reply
 from .settings import DISCOVERY_NQN, MOST_SERIAL_BYTES, SubsystemSettings
 
 STRUCTURE_BYTES = 4096
-NVM, ZONED = 0, 2
 _MOST_LISTED = 2047
 MODEL = "flashtrain flash memory system"
 

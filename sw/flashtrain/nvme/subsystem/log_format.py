@@ -21,13 +21,18 @@ CHANGED_ZONES_BYTES = 4096
 MANAGEMENT_BYTES = 4096
 MOST_CHANGED_ZONES = 511
 
+NVM, ZONED = 0, 2
+"""Command sets (CSI)."""
+
 _SUPPORTED, _CHANGES_BLOCKS = 1, 2
 _OF_NAMESPACE, _OF_CONTROLLER = 1 << 20, 1 << 21
-_NOWHERE = 0xFFFF
+NOWHERE = 0xFFFF
 """Of an error that no parameter of its command has caused."""
 
 
 class LogPage(IntEnum):
+    """LID."""
+
     SUPPORTED = 0x00
     ERRORS = 0x01
     HEALTH = 0x02
@@ -122,9 +127,29 @@ def discovery_page(nqn: str, address: str, port: int) -> bytes:
 def error_page(errors: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
     """Entries of (number, queue, CID, status field, LBA, NSID), the newest first, and zeros behind them."""
     page = b"".join(
-        struct.pack("<QHHHHQI", number, queue, cid, status, _NOWHERE, lba, nsid).ljust(
+        struct.pack("<QHHHHQI", number, queue, cid, status, NOWHERE, lba, nsid).ljust(
             ERROR_ENTRY_BYTES, b"\0"
         )
         for number, queue, cid, status, lba, nsid in errors
     )
     return page.ljust(ERROR_ENTRIES * ERROR_ENTRY_BYTES, b"\0")
+
+
+def constant_pages(
+    pages: Container[LogPage], opcodes: Iterable[int], features: Iterable[int], of_namespaces: Container[int]
+) -> dict[tuple[LogPage, int | None], bytes]:
+    """The pages of a controller whose content never changes, by page and command set.
+
+    None: whatever the command set. Arguments: what the controller has.
+    """
+    listed = list(opcodes)
+    found: dict[tuple[LogPage, int | None], bytes] = {
+        (LogPage.SUPPORTED, None): supported_page(page for page in LogPage if page in pages),
+        (LogPage.FIRMWARE, None): firmware_page(),
+        (LogPage.CHANGED_NAMESPACES, None): bytes(4096),
+        (LogPage.FEATURES, None): features_page(features, of_namespaces),
+        (LogPage.MANAGEMENT, None): bytes(MANAGEMENT_BYTES),  # no command of a management interface
+    }
+    for command_set, io in ((NVM, NVM_EFFECTS), (ZONED, ZONED_EFFECTS)):
+        found[LogPage.EFFECTS, command_set] = effects_page(listed, io)
+    return {key: content for key, content in found.items() if key[0] in pages}

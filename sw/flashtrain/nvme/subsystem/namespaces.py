@@ -4,9 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
-from flashtrain.host import Device
 from flashtrain.nvme.wire.statuses import TargetStatus
-from flashtrain.spec import Access, Persistency, Port, Stream
+from flashtrain.spec import Access, FmsConfig, NodeTable, Persistency, Port, Stream
 from flashtrain.spec.host_commands import EVERY_NAMESPACE, is_namespace
 
 MOST_TRANSFER_BYTES = 1 << 20
@@ -45,16 +44,16 @@ class Namespace:
         return self.stream.persistency is Persistency.VOLATILE
 
 
-def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
-    """The namespaces by NSID."""
-    g = device.config.geometry
-    zones = device.node.zones(g.zones)
+def namespaces_of(config: FmsConfig, node: NodeTable, serial: str) -> dict[int, Namespace]:
+    """The namespaces of a device by NSID."""
+    g = config.geometry
+    zones = node.zones(g.zones)
     return {
         stream.nsid: Namespace(
             stream, len(zones[stream.nsid]), g.zone_size, g.zone_capacity, g.page_bytes,
             uuid5(_NAMES, f"{serial}/{stream.nsid}"),
         )
-        for stream in device.node.streams
+        for stream in node.streams
         if is_namespace(stream)
     }  # fmt: skip
 
@@ -69,8 +68,7 @@ def refusal_of(nsid: int, namespaces: Collection[int]) -> TargetStatus:
     return TargetStatus.INVALID_FIELD if unused else TargetStatus.INVALID_NAMESPACE
 
 
-def transfer_exponent(device: Device) -> int:
-    """MDTS: the most blocks of a transfer as a power of two of 4 KiB."""
-    blocks = device.config.max_blocks
-    most = min(blocks * device.config.geometry.page_bytes, MOST_TRANSFER_BYTES)
+def transfer_exponent(config: FmsConfig, most_bytes: int = MOST_TRANSFER_BYTES) -> int:
+    """MDTS: the most blocks of a transfer as a power of two of 4 KiB. most_bytes: of who moves the data."""
+    most = min(config.max_blocks * config.geometry.page_bytes, most_bytes)
     return max((most >> 12).bit_length() - 1, 0)

@@ -47,8 +47,8 @@ class Subsystem:
         self.settings = settings
         self.notices = Notices(say)
         self.serial = device.serial if settings.serial is None else settings.serial
-        self.namespaces = namespaces_of(device, self.serial)
-        self.exponent = transfer_exponent(device)
+        self.namespaces = namespaces_of(device.config, device.node, self.serial)
+        self.exponent = transfer_exponent(device.config)
         config = device.config
         self.controllers: dict[int, Controller] = {}
         self.identify = Identify(

@@ -14,6 +14,8 @@ SGL_PSDT = 0x40
 
 
 class AdminOpcode(IntEnum):
+    """Admin commands."""
+
     DELETE_SQ = 0x00
     CREATE_SQ = 0x01
     GET_LOG_PAGE = 0x02
