@@ -3,9 +3,21 @@
 
 #define SAVE 0x80000000u
 
+/* DULBE: whether reads of unwritten blocks of a namespace are errors. */
+static void set_fails(const struct ft_firmware* firmware, uint32_t nsid) {
+    const uint32_t word = ft_fw_word(firmware, FLASHTRAIN_TABLE_NAMESPACES + nsid - 1);
+    const bool fails = firmware->recovery[nsid - 1] & FLASHTRAIN_DULBE;
+    ft_fw_write(firmware, FLASHTRAIN_NAMESPACES + 4 * (nsid - 1),
+                word | ft_fw_field(FLASHTRAIN_NAMESPACE_WORD_FAILS_ON_UNWRITTEN, fails));
+}
+
+/* The values after a reset, which the table of namespaces follows. */
 void ft_fw_reset_features(struct ft_firmware* firmware) {
     for (unsigned i = 0; i < FLASHTRAIN_FIRMWARE_FEATURES; ++i) firmware->stored[i] = 0;
-    for (unsigned i = 0; i < FLASHTRAIN_MAX_STREAMS; ++i) firmware->recovery[i] = 0;
+    for (uint32_t nsid = 1; nsid <= FLASHTRAIN_MAX_STREAMS; ++nsid) {
+        firmware->recovery[nsid - 1] = 0;
+        set_fails(firmware, nsid);
+    }
     for (unsigned i = 0; i < sizeof firmware->vectors / sizeof firmware->vectors[0]; ++i)
         firmware->vectors[i] = 0;
 }
@@ -43,7 +55,9 @@ static uint16_t set_recovery(struct ft_firmware* firmware, uint32_t nsid, uint32
     if (nsid != FT_FW_EVERY_NAMESPACE && !ft_fw_is_namespace(firmware, nsid))
         return ft_fw_refusal_of(firmware, nsid);
     for (uint32_t one = 1; one <= FLASHTRAIN_MAX_STREAMS; ++one) {
-        if (nsid == one || nsid == FT_FW_EVERY_NAMESPACE) firmware->recovery[one - 1] = value;
+        if (nsid != one && nsid != FT_FW_EVERY_NAMESPACE) continue;
+        firmware->recovery[one - 1] = value;
+        set_fails(firmware, one);
     }
     return FLASHTRAIN_TARGET_STATUS_SUCCESS;
 }

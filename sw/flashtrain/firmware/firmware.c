@@ -40,12 +40,8 @@ enum ft_firmware_error ft_firmware_start(struct ft_firmware* firmware, const str
     const uint8_t* row;
     for (uint32_t i = 0; (row = ft_fw_row(firmware, FLASHTRAIN_TABLE_REGISTERS, i, 2)); ++i)
         hooks->write_register(hooks->context, ft_fw_get32(row), ft_fw_get32(row + 4));
-    error = await_ready(firmware, true);
-    if (error) return error;
-    for (uint32_t i = 0; i < FLASHTRAIN_MAX_STREAMS; ++i)
-        ft_fw_write(firmware, FLASHTRAIN_NAMESPACES + 4 * i,
-                    ft_fw_word(firmware, FLASHTRAIN_TABLE_NAMESPACES + i));
-    return FT_FIRMWARE_OK;
+    ft_fw_reset_features(firmware);
+    return await_ready(firmware, true);
 }
 
 /* Takes the next command, if there is one. */

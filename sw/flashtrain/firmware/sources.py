@@ -42,6 +42,7 @@ _STRUCTS = {
     "MAILBOX_ANSWER": pcie.MailboxAnswer,
     "MAILBOX_CHANGE": pcie.MailboxChange,
     "MAILBOX_BURST": pcie.MailboxBurst,
+    "NAMESPACE_WORD": pcie.NamespaceWord,
 }
 
 
@@ -51,6 +52,7 @@ def _constants() -> Iterator[tuple[str, str, str]]:
         ("MAX_QUEUES", pcie.MAX_QUEUES),
         ("PAGE_BITS", pcie.PAGE_BITS),
         ("NAMESPACES", pcie.NAMESPACES),
+        ("DULBE", features.DULBE),
         ("MAILBOX_PAGE_EXPONENT_LOW", pcie.MAILBOX_PAGE_EXPONENT.low),
         ("MAILBOX_PAGE_EXPONENT_WIDTH", pcie.MAILBOX_PAGE_EXPONENT.width),
         ("STRUCTURE_BYTES", identify.STRUCTURE_BYTES),

@@ -18,7 +18,7 @@ WARNING_KELVIN, CRITICAL_KELVIN = 343, 358
 """Temperatures that the standard demands of a controller; the device has no sensor that could exceed them."""
 
 _SAVE = 1 << 31
-_DULBE = 1 << 16
+DULBE = 1 << 16
 _TIME_LIMIT = 0xFFFF
 _VECTOR_AS_IT_IS = 1 << 16
 """CD: no coalescing of an interrupt vector."""
@@ -82,7 +82,7 @@ STORED: Mapping[Feature, int] = {
     Feature.INTERRUPT_COALESCING: 0xFFFF,
     Feature.INTERRUPT_VECTOR: _VECTOR_AS_IT_IS,
     Feature.ASYNC_EVENTS: ZONE_EVENTS | 0xFF,
-    Feature.ERROR_RECOVERY: _DULBE | _TIME_LIMIT,
+    Feature.ERROR_RECOVERY: DULBE | _TIME_LIMIT,
 }
 """The bits that are kept of a value. Before the first one they are 0."""
 
@@ -121,7 +121,7 @@ class Features:
 
     def fails_on_unwritten(self, nsid: int) -> bool:
         """DULBE: whether a read of unwritten blocks is an error."""
-        return bool(self._recovery.get(nsid, 0) & _DULBE)
+        return bool(self._recovery.get(nsid, 0) & DULBE)
 
     def set(self, entry: Entry, namespaces: Collection[int], in_use: bool) -> Reply:
         """Set a feature. in_use: the controller has I/O queues, whose number is settled by that."""
