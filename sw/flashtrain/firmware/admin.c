@@ -79,7 +79,7 @@ void ft_fw_execute(struct ft_firmware* firmware, uint32_t page_bytes) {
         }
     }
     if (reply.status && reply.noted) ft_fw_note_refusal(firmware, reply.status);
-    ft_fw_answer(firmware, cid, reply.status, reply.result);
+    ft_fw_answer(firmware, cid, reply.status, reply.status ? 0 : reply.result);
 }
 
 /* CC.EN = 0: queues and events go. Each command that was taken has an answer, which goes nowhere. */
@@ -94,6 +94,6 @@ void ft_fw_stop(struct ft_firmware* firmware) {
     for (; firmware->request_count; --firmware->request_count)
         ft_fw_answer(firmware, firmware->requests[firmware->request_count - 1],
                      FLASHTRAIN_TARGET_STATUS_SUCCESS, 0);
-    firmware->events_waiting = firmware->events_masked = 0;
+    firmware->event_count = firmware->events_masked = 0;
     ft_fw_reset_features(firmware);
 }

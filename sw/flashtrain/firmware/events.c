@@ -3,12 +3,10 @@
 
 static const struct {
     uint32_t state, event;
-} kinds[] = {
+} kinds[FT_EVENT_KINDS] = {
     {FLASHTRAIN_MAILBOX_STATE_WRONG_QUEUE, FLASHTRAIN_EVENT_WRONG_DOORBELL},
     {FLASHTRAIN_MAILBOX_STATE_WRONG_VALUE, FLASHTRAIN_EVENT_WRONG_DOORBELL_VALUE},
 };
-
-#define KINDS (sizeof kinds / sizeof kinds[0])
 
 void ft_fw_note_refusal(struct ft_firmware* firmware, uint16_t status) {
     const uint32_t* entry = firmware->entry;
@@ -41,29 +39,38 @@ uint32_t ft_fw_refusal_dword(const struct ft_firmware* firmware, uint32_t offset
 }
 
 static void send(struct ft_firmware* firmware) {
-    for (unsigned kind = 0; kind < KINDS; ++kind) {
-        if (!(firmware->events_waiting >> kind & 1) || !firmware->request_count) continue;
+    while (firmware->event_count && firmware->request_count) {
         const uint16_t cid = firmware->requests[0];
+        const uint8_t kind = firmware->events[0];
         --firmware->request_count;
+        --firmware->event_count;
         for (unsigned i = 0; i < firmware->request_count; ++i)
             firmware->requests[i] = firmware->requests[i + 1];
-        firmware->events_waiting &= (uint8_t)~(1u << kind);
+        for (unsigned i = 0; i < firmware->event_count; ++i) firmware->events[i] = firmware->events[i + 1];
         firmware->events_masked |= (uint8_t)(1u << kind);
         ft_fw_answer(firmware, cid, FLASHTRAIN_TARGET_STATUS_SUCCESS, kinds[kind].event);
     }
 }
 
+static bool waits(const struct ft_firmware* firmware, unsigned kind) {
+    for (unsigned i = 0; i < firmware->event_count; ++i) {
+        if (firmware->events[i] == kind) return true;
+    }
+    return false;
+}
+
 /* The events of wrong doorbells in the mailbox's state. A kind is masked until its log page was read. */
 void ft_fw_raise(struct ft_firmware* firmware, uint32_t state) {
-    for (unsigned kind = 0; kind < KINDS; ++kind) {
-        const uint8_t bit = (uint8_t)(1u << kind);
-        if ((state & kinds[kind].state) && !(firmware->events_masked & bit)) firmware->events_waiting |= bit;
+    for (unsigned kind = 0; kind < FT_EVENT_KINDS; ++kind) {
+        const bool masked = firmware->events_masked >> kind & 1;
+        if ((state & kinds[kind].state) && !masked && !waits(firmware, kind))
+            firmware->events[firmware->event_count++] = (uint8_t)kind;
     }
     send(firmware);
 }
 
 void ft_fw_clear_events(struct ft_firmware* firmware, uint32_t log_page) {
-    for (unsigned kind = 0; kind < KINDS; ++kind) {
+    for (unsigned kind = 0; kind < FT_EVENT_KINDS; ++kind) {
         if (kinds[kind].event >> 16 == log_page) firmware->events_masked &= (uint8_t)~(1u << kind);
     }
 }

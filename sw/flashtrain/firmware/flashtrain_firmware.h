@@ -46,6 +46,9 @@ enum ft_firmware_error {
 #define FT_FIRMWARE_START_POLLS 1000000u
 #define FT_FIRMWARE_WORK_POLLS 1000000u
 
+/* Kinds of events: doorbells of no queue, and those of an impossible value. */
+#define FT_EVENT_KINDS 2
+
 /* A refused command in the error log. */
 struct ft_firmware_refusal {
     uint64_t lba;
@@ -72,7 +75,8 @@ struct ft_firmware {
 
     uint16_t requests[FLASHTRAIN_MOST_REQUESTS]; /* of events, by their CIDs */
     uint8_t request_count;
-    uint8_t events_waiting, events_masked; /* a bit for each kind */
+    uint8_t events[FT_EVENT_KINDS];              /* that wait for a request, in their order, */
+    uint8_t event_count, events_masked;          /* and a bit for each kind whose page was not read */
 
     uint32_t stored[FLASHTRAIN_FIRMWARE_FEATURES]; /* values, in the order of the table's rows */
     uint32_t recovery[FLASHTRAIN_MAX_STREAMS]; /* of the feature that namespaces have */

@@ -31,7 +31,7 @@ struct ft_fw_reply ft_fw_identify(struct ft_firmware* firmware) {
     const uint32_t code = entry[FT_FW_CDW10] & 0xff, first = entry[FT_FW_CDW10] >> 16;
     const struct ft_fw_page page = ft_fw_page_of(firmware, FLASHTRAIN_PAGE_KIND_IDENTIFY, code,
                                                  entry[FT_FW_CDW11] >> 24, entry[FT_FW_NSID]);
-    if (page.found && page.list) return list_of(firmware, &page.data, entry[FT_FW_NSID]);
+    if (page.list && !page.status) return list_of(firmware, &page.data, entry[FT_FW_NSID]);
     struct ft_fw_reply reply = answer_of(&page, FLASHTRAIN_TARGET_STATUS_INVALID_FIELD);
     /* The list of the one controller is empty from a higher number on. */
     if (code == FLASHTRAIN_STRUCTURE_CONTROLLERS && first > ft_fw_word(firmware, FLASHTRAIN_TABLE_CONTROLLER))

@@ -50,6 +50,7 @@ class _FunctionController(Controller):
         """A reset of the function: all properties are those after power on."""
         self._configuration, self._ready, self._refused = 0, Ready(0), False
         self.events.drop()
+        self.features.reset()
 
 
 class _Gate:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from functools import cached_property
 from typing import Protocol
 
 from flashtrain.nvme.wire.commands import Entry
@@ -18,7 +19,7 @@ from flashtrain.spec.pcie import (
 
 from .events import Events
 from .features import OF_NAMESPACES, Features
-from .log_format import ERROR_ENTRIES, constant_pages
+from .log_format import ERROR_ENTRIES, LogPage, constant_pages
 from .notices import Notice, Notices
 from .profile import Profile
 from .settings import SubsystemSettings
@@ -62,9 +63,6 @@ class Controller:
         self.host = host
         self.profile = profile
         self.features = features
-        self.constant_pages = constant_pages(
-            profile.pages, profile.opcodes, features.supported, OF_NAMESPACES
-        )
         self.events = Events()
         self.connections: dict[int, Link] = {}
         self.errors: deque[tuple[int, int, int, int, int, int]] = deque(maxlen=ERROR_ENTRIES)
@@ -86,6 +84,12 @@ class Controller:
     @property
     def enabled(self) -> bool:
         return bool(self._configuration & 1) and not self._refused
+
+    @cached_property
+    def constant_pages(self) -> dict[tuple[LogPage, int | None], bytes]:
+        """Its log pages whose content never changes, by page and command set."""
+        profile = self.profile
+        return constant_pages(profile.pages, profile.opcodes, self.features.supported, OF_NAMESPACES)
 
     # Properties.
 
@@ -137,10 +141,11 @@ class Controller:
         self._ready = Ready.READY
 
     def _reset(self) -> None:
-        """CC.EN = 0: queues and their commands go, the content of the streams stays."""
+        """CC.EN = 0: queues, their commands and values of features go, the content of the streams stays."""
         self._ready = Ready(0)
         self._refused = False
         self.events.drop()
+        self.features.reset()
         for queue in [queue for queue in self.connections if queue]:
             self.connections.pop(queue).close()
 

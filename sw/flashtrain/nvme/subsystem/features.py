@@ -104,9 +104,13 @@ class Features:
         self.keep_alive = keep_alive
         self._queues = queues
         self._host_identifier = host_identifier
+        self._default_keep_alive = keep_alive
+        self.reset()
+
+    def reset(self) -> None:
+        """A reset of the controller: all values but that of keep alive are those of the beginning."""
         self._async_events = 0
         self._recovery: dict[int, int] = {}
-        self._default_keep_alive = keep_alive
         self._coalescing = 0
         self._vectors: dict[int, int] = {}
 
