@@ -161,6 +161,10 @@ class Mailbox(IntEnum):
     BURST = 0x6C
     OPEN = 0x70
     """Written: an I/O submission queue. Read: its commands that are not answered."""
+    AGGREGATION = 0x74
+    """Dword 11 of feature 08h, interrupt coalescing: threshold and time. Interrupts that wait are sent."""
+    VECTOR = 0x78
+    """Dword 11 of feature 09h: a vector that exists, and whether it waits. As AGGREGATION."""
     BUFFER = 0x80
     """128 bytes: of a burst."""
 
@@ -231,6 +235,24 @@ class MailboxBurst:
     beats = BitField(0, 4)
     write = BitField(8, 1)
 
+
+class MailboxAggregation:
+    """Fields of AGGREGATION (section 5.27.1.6). `time` is in units of 100 us."""
+
+    threshold = BitField(0, 8)
+    """Completions of a vector that wait, less one."""
+    time = BitField(8, 8)
+
+
+class MailboxVector:
+    """Fields of VECTOR (section 5.27.1.7). `alone`: its interrupts do not wait."""
+
+    number = BitField(0, 16)
+    alone = BitField(16, 1)
+
+
+AGGREGATION_SECONDS = 100e-6
+"""The unit of `MailboxAggregation.time`."""
 
 NAMESPACES = 0x100
 """Behind the mailbox: a word for each namespace, by NSID - 1, that firmware writes."""

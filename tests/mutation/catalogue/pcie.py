@@ -7,6 +7,7 @@ DEVICE_QUEUE = "rtl/pcie/test_pcie.py::test_device_queue"
 MOVER = "rtl/pcie/test_pcie.py::test_data_mover"
 TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
 TLP_PORT = "rtl/pcie/test_pcie.py::test_tlp_port"
+COALESCER = "rtl/pcie/test_pcie.py::test_interrupt_coalescer"
 ROOT_COMPLEX = "rtl/pcie/test_pcie.py::test_root_complex"
 FRONT_END = "rtl/pcie/test_pcie.py::test_pcie_front_end"
 
@@ -66,6 +67,38 @@ PCIE = (
         "(dropped & 0, front),",
         "a command that was dropped has no end, and CSTS.RDY stays",
         FUNCTION,
+    ),
+    Fault(
+        "one-completion-too-many-waits",
+        "pcie/interrupt_coalescer.py",
+        "count >= threshold",
+        "count > threshold",
+        "an interrupt waits for one completion more than the host has asked for",
+        COALESCER,
+    ),
+    Fault(
+        "old-count-of-a-vector",
+        "pcie/interrupt_coalescer.py",
+        "count.eq(Mux(counted, reader.data, 0))",
+        "count.eq(reader.data)",
+        "completions that have had their interrupt are counted for the next one",
+        COALESCER,
+    ),
+    Fault(
+        "interrupts-wait-over-a-disable",
+        "pcie/interrupt_coalescer.py",
+        "Cat(threshold, units, alone, held, flushes).eq(0)",
+        "Cat(threshold, units, alone, flushes).eq(0)",
+        "what waited for the interrupt of a disabled controller fires in the next start",
+        COALESCER,
+    ),
+    Fault(
+        "admin-interrupts-wait",
+        "pcie/interrupt_coalescer.py",
+        "alone.bit_select(number, 1) | (number == 0)",
+        "alone.bit_select(number, 1)",
+        "the vector of the admin queue waits for more completions",
+        COALESCER,
     ),
     Fault(
         "open-commands-over-a-reset",

@@ -2,6 +2,7 @@
 
 import asyncio
 import struct
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -165,6 +166,60 @@ def test_interrupts_wait_while_they_are_masked():
         host.function.configuration.write(MSIX_CONTROL, MSIX_ENABLE, 2)
         assert len(host.memory.messages) == 2  # one for both completions
         assert host.read(TABLE + 32) == 0xFEE0_2000
+
+    drive(body)
+
+
+def test_interrupts_wait_for_more_completions():
+    """Up to a threshold, and for a time. Those of the admin queue, and of a vector that is set so, do not."""
+
+    async def body(host: RootComplex) -> None:
+        messages = host.memory.messages
+
+        async def begin() -> None:
+            host.function.configuration.write(MSIX_CONTROL, MSIX_ENABLE, 2)
+            for vector in range(4):
+                host.write(TABLE + 16 * vector, 0xFEE0_0000, 8)
+                host.write(TABLE + 16 * vector + 8, vector)
+                host.write(TABLE + 16 * vector + 12, 0)
+            await host.enable()
+            for queue in (1, 3):
+                await host.create(queue, vector=queue)
+
+        async def change(*dwords: int) -> None:
+            made = entry(AdminOpcode.SET_FEATURES, 1, dwords=dwords)
+            assert (await host.execute(0, made)).status == 0
+
+        async def fired(queue: int, count: int) -> list[int]:
+            """The vectors of messages after so many commands, one after the other."""
+            messages.clear()
+            for _ in range(count):
+                await host.execute(queue, entry(READ, 1, 1, DATA))
+                await asyncio.sleep(0)
+            return [data for _, data in messages]
+
+        await begin()
+        assert await fired(1, 2) == [1, 1]
+        await change(0x08, 255 << 8 | 2)
+        assert await fired(1, 2) == [] and await fired(3, 2) == []
+        assert await fired(1, 1) == [1] and await fired(1, 5) == [1]
+        messages.clear()
+        await change(0x09, 1 << 16 | 3)
+        await asyncio.sleep(0)
+        assert [data for _, data in messages] == [1, 3, 0]  # the admin queue's own comes last
+        assert await fired(3, 2) == [3, 3] and await fired(1, 1) == []
+        await change(0x08, 10 << 8 | 200)
+        begun = time.monotonic()
+        assert await fired(1, 2) == []
+        await host.until(lambda: messages, "the end of the time")
+        assert [data for _, data in messages] == [1] and time.monotonic() - begun >= 1e-3
+        await change(0x08, 200)  # no time
+        assert await fired(1, 2) == [1, 1]
+        await change(0x08, 255 << 8 | 200)
+        assert await fired(1, 2) == []
+        await host.disable()
+        await begin()
+        assert await fired(1, 2) == [1, 1]
 
     drive(body)
 

@@ -5,6 +5,7 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from flashtrain.nvme.subsystem.features import Feature
 from flashtrain.nvme.wire.commands import AdminOpcode
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import pack
@@ -13,8 +14,10 @@ from flashtrain.spec.pcie import (
     DOORBELLS,
     Configuration,
     Mailbox,
+    MailboxAggregation,
     MailboxBurst,
     MailboxState,
+    MailboxVector,
     Property,
     Ready,
     Vector,
@@ -23,7 +26,7 @@ from tests.rtl.pcie.function_executor import MOST_BYTES, WIDTH
 from tests.rtl.pcie.function_firmware import ACCESS, ENTRIES, QUEUES
 from tests.rtl.pcie.function_host import BLOCK_BYTES, ENABLED, MESSAGES, Bench, entry
 
-COMMANDS = bench_parameters()["commands"]
+COMMANDS, UNIT_CYCLES = bench_parameters()["commands"], bench_parameters()["unit_cycles"]
 ADMIN_LATENCY, LATENCIES = 11, range(13, 17)
 ROWS = max(1, 64 // WIDTH)
 """Of an entry. A wide row has several words of it, and of a completion."""
@@ -217,6 +220,55 @@ async def the_function_comes_to_rest_once(dut):
 
 
 @cocotb.test()
+async def interrupts_wait_for_more_completions(dut):
+    """As the firmware has set it, and until the controller is disabled."""
+    bench = Bench(dut)
+    await bench.start()
+    await bench.enable_vectors()
+    await bench.enable()
+    await bench.create(1, 16, None, vector=2)
+
+    async def change(feature: Feature, value: int) -> None:
+        assert not await bench.admin(AdminOpcode.SET_FEATURES, d10=feature, d11=value)
+
+    async def flush(count: int) -> list[int]:
+        """Vectors of messages after so many completions."""
+        await bench.settle()
+        bench.host.messages.clear()
+        for _ in range(count):
+            await bench.submit(bench.sqs[1], bench.command(1, Opcode.FLUSH, 1))
+            await bench.until(lambda: bench.results, "the answer")
+            await bench.settle()
+            assert await bench.poll(bench.cqs[1]) == 1
+        return [vector for _, vector in bench.host.messages]
+
+    time = MailboxAggregation.time.put(6)
+    await change(Feature.INTERRUPT_COALESCING, MailboxAggregation.threshold.put(2) | time)
+    begun = bench.executor.clock
+    assert await flush(1) == []
+    await bench.until(lambda: bench.host.messages, "the end of the time")
+    assert 0 <= bench.executor.clock - begun - 6 * UNIT_CYCLES < 600
+    assert await flush(2) == [] and await flush(1) == [2]
+    await change(Feature.INTERRUPT_VECTOR, MailboxVector.number.put(2) | MailboxVector.alone.put(1))
+    assert await flush(2) == [2, 2]
+    await change(Feature.INTERRUPT_VECTOR, MailboxVector.number.put(2))
+    assert await flush(2) == []
+    await change(Feature.INTERRUPT_COALESCING, 0)
+    await bench.settle()
+    assert [vector for _, vector in bench.host.messages] == [2, 0]
+    await change(Feature.INTERRUPT_COALESCING, 255 | time)
+    assert await flush(1) == []
+    await bench.write(Property.CONFIGURATION, 0)
+    await bench.status(0)
+    await bench.settle(6 * UNIT_CYCLES)
+    assert not bench.host.messages
+    await bench.enable()
+    await bench.create(1, 16, None, vector=2)
+    assert await flush(2) == [2, 2]
+    bench.compare()
+
+
+@cocotb.test()
 async def the_end_is_recorded_by_the_firmware(dut):
     bench = Bench(dut)
     await bench.start()
@@ -230,7 +282,7 @@ async def latencies_are_those_of_the_data_sheet(dut):
     bench = Bench(dut, latency=40)
     await bench.start()
     await bench.enable()
-    await bench.create(1, 8, None)
+    await bench.create(1, 8, None, cq_entries=4)  # two commands are open
     bench.executor.held = True
 
     async def cycles_to(begin, end) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cocotb.triggers import RisingEdge
 
+from flashtrain.nvme.subsystem.features import Feature
 from flashtrain.nvme.wire.commands import AdminOpcode
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.rtl.pcie.layouts import BURST_BEATS, Access, ChangeKind
@@ -31,6 +32,10 @@ SMALLEST_PAGE = 4096
 LOG_BYTES = 256
 """Of the data that the firmware's own commands move."""
 ACCESS = Access()
+_AGGREGATION = {
+    Feature.INTERRUPT_COALESCING: Mailbox.AGGREGATION,
+    Feature.INTERRUPT_VECTOR: Mailbox.VECTOR,
+}
 QUEUE_OPCODES = AdminOpcode.CREATE_CQ, AdminOpcode.CREATE_SQ, AdminOpcode.DELETE_CQ, AdminOpcode.DELETE_SQ
 
 
@@ -104,6 +109,8 @@ class Firmware:
                 status = await self.delete_completions(words[10] & 0xFFFF)
             case AdminOpcode.GET_LOG_PAGE:
                 await self.move(first, random.randbytes(LOG_BYTES))
+            case AdminOpcode.SET_FEATURES if words[10] in _AGGREGATION:
+                self.write(_AGGREGATION[words[10]], words[11])
             case AdminOpcode.SET_FEATURES:
                 found = await self.move(first)
                 assert found == self.bench.expected[first : first + LOG_BYTES]

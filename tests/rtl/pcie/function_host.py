@@ -230,11 +230,15 @@ class Bench:
                 return self.found.pop(key)
         raise AssertionError(f"no completion of {opcode:#x}")
 
-    async def create(self, number: int, sq_entries: int, cq: Ring | None, interrupts: bool = True) -> None:
+    async def create(
+        self, number: int, sq_entries: int, cq: Ring | None, interrupts: bool = True, *,
+        vector: int | None = None, cq_entries: int | None = None,
+    ) -> None:  # fmt: skip
         """Make a submission queue, and its completion queue unless there is one for it."""
         if cq is None:
-            cq = Ring(number, self.take_page(), random.randint(2, ENTRIES), random.randrange(QUEUES + 1),
-                      interrupts)  # fmt: skip
+            vector = random.randrange(QUEUES + 1) if vector is None else vector
+            cq_entries = cq_entries or random.randint(2, ENTRIES)
+            cq = Ring(number, self.take_page(), cq_entries, vector, interrupts)
             self.put(cq.base, bytes(16 * cq.entries))
             word = 1 | interrupts << 1 | cq.partner << 16
             assert not await self.admin(

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 from flashtrain.nvme.pcie.configuration import COMMAND, MASTER
 from flashtrain.nvme.pcie.function import Function
 from flashtrain.nvme.pcie.queues import Command
+from flashtrain.nvme.subsystem.features import Features
 from flashtrain.nvme.subsystem.io_commands import Refusal
+from flashtrain.nvme.subsystem.profile import PCIE
 from flashtrain.nvme.subsystem.reply import Reply
 from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.wire.commands import parse_entry
@@ -24,7 +26,8 @@ class SoftwareFunction:
             fault=None,
             record_end=lambda controller: None,
         )
-        subsystem.open_controller = lambda host, profile, kind: kind(subsystem, 1, host, profile, None)
+        features = Features(PCIE.features, queues, False, b"", 0)
+        subsystem.open_controller = lambda host, profile, kind: kind(subsystem, 1, host, profile, features)
         memory = SimpleNamespace(message=lambda address, data: self.messages.append((address, data)))
         self.function = Function(subsystem, memory)
         self.function.configuration.write(COMMAND, MASTER, 2)

@@ -12,6 +12,7 @@ from flashtrain.rtl.pcie.data_mover import DataMover
 from flashtrain.rtl.pcie.device_queue import DeviceQueue
 from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
+from flashtrain.rtl.pcie.interrupt_coalescer import InterruptCoalescer
 from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
 from flashtrain.rtl.pcie.queue_engine import QueueEngine
@@ -87,6 +88,13 @@ class BehindPort(wiring.Component):
         return m
 
 
+@pytest.mark.parametrize("vectors", [3, QUEUES + 1])
+def test_interrupt_coalescer(simulator, seed, vectors):
+    sizes = {"vectors": vectors, "unit_cycles": 40}
+    rounds = 10 if simulator is Simulator.ICARUS else 40
+    run(InterruptCoalescer(**sizes), "interrupt_coalescer", simulator, seed, rounds=rounds, **sizes)
+
+
 def test_queue_engine(simulator, seed):
     commands = 12 if simulator is Simulator.ICARUS else 60
     top = BehindPort(QueueEngine(QUEUES))
@@ -99,7 +107,7 @@ def test_prp_walker(simulator, seed):
     run(top, "prp_walker", simulator, seed, pointers=pointers, most_bytes=MOST_BYTES)
 
 
-FUNCTION = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16}
+FUNCTION = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16, "unit_cycles": 400}
 
 
 def test_function(simulator, seed):

@@ -30,6 +30,7 @@ from .layouts import (
     PAGE_EXPONENT_BITS,
     QUEUE_BITS,
     Access,
+    AggregationSetting,
     QueueAnswer,
     QueueChange,
     QueueEntry,
@@ -71,6 +72,7 @@ class AdminMailbox(wiring.Component):
     taken : Out(1)                   pulse: a place for an entry is free again
     answers : Out(stream(QueueAnswer))
     changes : Out(stream(QueueChange))
+    settings : Out(stream(AggregationSetting))   of interrupts, always ready; in the cycle of their write
     queue : Out, open : In           commands of an I/O submission queue, a cycle later
     read : Out(ReadPort), write : Out(WritePort)
     idle : Out(1)                    no command is here, and no work
@@ -93,6 +95,7 @@ class AdminMailbox(wiring.Component):
             "taken": Out(1),
             "answers": Out(stream.Signature(QueueAnswer())),
             "changes": Out(stream.Signature(QueueChange())),
+            "settings": Out(stream.Signature(AggregationSetting(), always_ready=True)),
             "queue": Out(QUEUE_BITS),
             "open": In(OPEN_BITS),
             "read": Out(ReadPort(**sizes)),
@@ -193,6 +196,11 @@ class AdminMailbox(wiring.Component):
             self._posts.eq(writes[Mailbox.ANSWER] & free & any_open),
             self._asks.eq(writes[Mailbox.CHANGE] & free),
             self._begins.eq(writes[Mailbox.BURST] & free),
+        ]
+        m.d.comb += [
+            self.settings.valid.eq(writes[Mailbox.AGGREGATION] | writes[Mailbox.VECTOR]),
+            self.settings.payload.of_vector.eq(at == Mailbox.VECTOR // 4),
+            self.settings.payload.value.eq(dword),
         ]
         with m.If(writes[Mailbox.TAKE]):
             m.d.sync += found.eq(self._takes)

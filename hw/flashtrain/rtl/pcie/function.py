@@ -7,10 +7,11 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.rtl.lib.axi import ReadPort
 from flashtrain.rtl.lib.read_mux import ReadMux
 from flashtrain.rtl.lib.write_mux import WriteMux
-from flashtrain.spec.pcie import WORD_BYTES, TlpSizes
+from flashtrain.spec.pcie import AGGREGATION_SECONDS, WORD_BYTES, TlpSizes
 
 from .admin_mailbox import AdminMailbox
 from .function_registers import FunctionRegisters
+from .interrupt_coalescer import InterruptCoalescer
 from .io_buffer import IoBuffer
 from .layouts import (
     ADDRESS_BITS,
@@ -30,6 +31,9 @@ from .layouts import (
 from .prp_walker import PrpWalker
 from .queue_engine import QueueEngine
 from .tlp_port import TlpPort
+
+UNIT_CYCLES = round(AGGREGATION_SECONDS * 600e6)
+"""Of the unit of the time that interrupts wait, at the clock of the presets."""
 
 
 class Function(wiring.Component):
@@ -78,12 +82,14 @@ class Function(wiring.Component):
         block_bytes: int = BLOCK_BYTES,
         most_bytes: int = MOST_BYTES,
         tlp: TlpSizes | None = None,
+        unit_cycles: int = UNIT_CYCLES,
     ):
         self.queues = queues
         self.entries = entries
         self.block_bytes = block_bytes
         self.most_bytes = most_bytes
         self.tlp = tlp = tlp or TlpSizes()
+        self.unit_cycles = unit_cycles
         self.sizes = {"address_bits": ADDRESS_BITS, "data_bits": 8 * WORD_BYTES}
         super().__init__({
             "accesses": In(stream.Signature(Access())),
@@ -114,6 +120,7 @@ class Function(wiring.Component):
         m.submodules.buffer = buffer = IoBuffer(self.queues, self.block_bytes, self.most_bytes)
         m.submodules.walker = walker = PrpWalker(self.most_bytes)
         m.submodules.port = port = TlpPort(self.tlp)
+        m.submodules.coalescer = coalescer = InterruptCoalescer(self.queues + 1, self.unit_cycles)
         m.submodules.reads = reads = ReadMux(3, **self.sizes)
         m.submodules.writes = writes = WriteMux(2, **self.sizes)
 
@@ -144,6 +151,8 @@ class Function(wiring.Component):
         connect(m, registers.doorbells, engine.doorbells)
         connect(m, mailbox.answers, engine.admin_answers)
         connect(m, mailbox.changes, engine.changes)
+        connect(m, mailbox.settings, coalescer.settings)
+        connect(m, engine.interrupts, coalescer.interrupts)
         of_admin = engine.entries.payload.queue == 0
         for unit, mine in ((mailbox, of_admin), (buffer, ~of_admin)):
             m.d.comb += unit.entries.payload.eq(engine.entries.payload)
@@ -162,8 +171,9 @@ class Function(wiring.Component):
             engine.taken[0].eq(mailbox.taken),
             engine.taken[1].eq(buffer.taken),
             buffer.enable.eq(registers.enabled),
-            registers.fire.valid.eq(engine.interrupts.valid),
-            registers.fire.payload.eq(engine.interrupts.payload),
+            coalescer.enable.eq(registers.enabled),
+            registers.fire.valid.eq(coalescer.fire.valid),
+            registers.fire.payload.eq(coalescer.fire.payload),
             buffer.queue.eq(mailbox.queue),
             walker.page_exponent.eq(exponent),
             self.page_exponent.eq(exponent),

@@ -20,6 +20,7 @@ from flashtrain.spec.pcie import (
     VECTORS,
     WORD_BYTES,
     MailboxChangeKind,
+    MailboxVector,
     TlpSizes,
 )
 from flashtrain.spec.registers import MAX_STREAMS
@@ -209,6 +210,13 @@ class Piece(data.StructLayout):
         super().__init__({
             "address": ADDRESS_BITS, "length": PIECE_BITS, "last": 1, "status": Completion.status.width,
         })  # fmt: skip
+
+
+class AggregationSetting(data.StructLayout):
+    """A value of `spec.pcie.MailboxAggregation`, or with `of_vector` of `MailboxVector`."""
+
+    def __init__(self):
+        super().__init__({"of_vector": 1, "value": MailboxVector.alone.low + 1})
 
 
 class NamespaceSettings(data.StructLayout):

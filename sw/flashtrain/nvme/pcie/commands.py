@@ -1,7 +1,7 @@
 """The queues of a function, and the commands in them from their doorbell to their completion."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from threading import Lock
 
@@ -16,8 +16,15 @@ from flashtrain.nvme.subsystem.reply import SUCCESS, Reply, reply_of
 from flashtrain.nvme.subsystem.subsystem import Subsystem
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
-from flashtrain.spec.pcie import PAGE_BITS, AdminSizes, Configuration, has_admin_queues
+from flashtrain.spec.pcie import (
+    AGGREGATION_SECONDS,
+    PAGE_BITS,
+    AdminSizes,
+    Configuration,
+    has_admin_queues,
+)
 
+from .coalescing import Coalescing
 from .memory import HostMemory, Unreachable, scatter
 from .prp import spans
 from .queues import Command, CompletionQueue, PageData, SubmissionQueue
@@ -33,7 +40,8 @@ _DEPTH_OF_DEVICE = 2
 class Commands:
     """Fetches commands, executes them, and posts completions. Admin commands come first, queues take turns.
 
-    `interrupt` is called with a vector, once for all completions of a turn of the event loop.
+    `interrupt` is called with a vector, once for all completions of a turn of the event loop. It is for more
+    of them if the host has set it so.
     """
 
     def __init__(
@@ -44,7 +52,7 @@ class Commands:
         interrupt: Callable[[int], None],
     ) -> None:
         self._subsystem, self._controller, self._memory = subsystem, controller, memory
-        self._interrupt = interrupt
+        self._coalescing = Coalescing(controller.features, interrupt, _later)
         self._admin = Admin(subsystem)
         self._submissions: dict[int, SubmissionQueue] = {}
         self._completions: dict[int, CompletionQueue] = {}
@@ -79,6 +87,7 @@ class Commands:
         self._unfetched.clear()
         self._turns.clear()
         self._to_post.clear()
+        self._coalescing.stop()
 
     def when_idle(self, function: Callable[[], None]) -> None:
         """Call a function as soon as the device has ended all commands, those that were forgotten, too.
@@ -232,6 +241,8 @@ class Commands:
                 events.request(lambda result: self._complete(command, Reply(result=result)))
                 return None
         reply = self._admin.execute(self._controller, entry)
+        if entry.opcode == AdminOpcode.SET_FEATURES:
+            self._coalescing.flush()  # by what was set before
         if isinstance(reply, Reply):
             return reply
         task = asyncio.ensure_future(reply)
@@ -329,21 +340,26 @@ class Commands:
     def _post_all(self) -> None:
         """Post completions, those of the admin queue last, and send an interrupt for each vector of them."""
         queues, self._to_post = self._to_post, set()
-        vectors = set()
+        posted: Counter[int] = Counter()
         for queue in sorted(queues, key=lambda queue: -queue.number):
             try:
-                if queue.post(self._memory) and queue.vector is not None:
-                    vectors.add(queue.vector)
+                count = queue.post(self._memory)
+                if count and queue.vector is not None:
+                    posted[queue.vector] += count
             except Unreachable as address:
                 self._fail(f"completion queue {queue.number} is at {address}, where there is no memory")
                 return
-        for vector in sorted(vectors):
-            self._interrupt(vector)
+        for vector in sorted(posted):
+            self._coalescing.posted(vector, posted[vector])
 
     def _fail(self, reason: str) -> None:
         """A fatal error: the queues stand still until the host resets the controller."""
         self._subsystem.notices.note(Notice.FATAL, f"the controller has stopped: {reason}")
         self._controller.fail()
+
+
+def _later(units: int, function: Callable[[], None]) -> asyncio.TimerHandle:
+    return asyncio.get_running_loop().call_later(AGGREGATION_SECONDS * units, function)
 
 
 def _nothing() -> Steps:

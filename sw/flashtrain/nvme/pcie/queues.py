@@ -98,9 +98,9 @@ class CompletionQueue:
         """Completions for which the host has made no room."""
         return len(self._waiting)
 
-    def post(self, memory: Memory) -> bool:
-        """Post what waits, as far as there is room; whether anything was posted. The phase comes last."""
-        posted = False
+    def post(self, memory: Memory) -> int:
+        """Post what waits, as far as there is room; how many completions. The phase comes last."""
+        posted = 0
         while self._waiting and (self.tail + 1) % self.entries != self.head:
             head, queue, cid, (status, result, _) = self._waiting.popleft()
             raw = answer_bytes(result, head, cid, status, is_final(status), queue, self._phase)
@@ -110,7 +110,7 @@ class CompletionQueue:
             self.tail += 1
             if self.tail == self.entries:
                 self.tail, self._phase = 0, self._phase ^ 1
-            posted = True
+            posted += 1
         return posted
 
     def free(self, head: int) -> bool:

@@ -123,6 +123,15 @@ class Features:
         """The bits of the critical warning that raise an event."""
         return self._async_events & 0xFF
 
+    @property
+    def aggregation(self) -> tuple[int, int]:
+        """Completions of a vector that wait for more, less one, and for how long, in units of 100 us."""
+        return self._coalescing & 0xFF, self._coalescing >> 8
+
+    def coalesces(self, vector: int) -> bool:
+        """Whether interrupts of a vector may wait: not those of the admin queue."""
+        return bool(vector) and not self._vectors.get(vector, 0)
+
     def fails_on_unwritten(self, nsid: int) -> bool:
         """DULBE: whether a read of unwritten blocks is an error."""
         return bool(self._recovery.get(nsid, 0) & DULBE)
