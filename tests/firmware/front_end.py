@@ -4,6 +4,7 @@ It has no time. I/O commands stay open until a test answers them.
 """
 
 from collections import deque
+from ctypes import CDLL
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -326,9 +327,14 @@ class FrontEnd:
 class FirmwareFunction:
     """Front end and firmware with the port of `nvme.pcie.Function`: firmware works behind each access."""
 
-    def __init__(self, memory: HostMemory, tables: bytes) -> None:
+    def __init__(self, memory: HostMemory, tables: bytes, library: CDLL | None = None) -> None:
         self.front_end, self.registers = FrontEnd(memory), Registers()
-        self.firmware = Firmware(self.front_end.access, self.registers, tables)
+        self.firmware = Firmware(
+            lambda offset, value: self.front_end.access(offset, value),
+            self.registers,
+            tables,
+            library=library,
+        )
         self.firmware.start()
         self.configuration = SimpleNamespace(write=lambda *_: None)
 

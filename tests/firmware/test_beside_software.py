@@ -6,12 +6,15 @@
 import asyncio
 import random
 from collections import Counter
+from ctypes import CDLL
 
 from flashtrain.firmware import firmware_tables
-from flashtrain.host import open_device
+from flashtrain.host import Device, open_device
+from flashtrain.nvme.subsystem.features import Feature
 from flashtrain.nvme.subsystem.namespaces import MOST_TRANSFER_BYTES
 from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.wire.commands import AdminOpcode
+from flashtrain.spec.host_commands import EVERY_NAMESPACE
 from flashtrain.spec.streams import NODES
 from tests.nvme.conformance.admin_trials import AdminTrials
 from tests.nvme.conformance.shape import Shape
@@ -34,8 +37,12 @@ QUEUES, ENTRIES, SERIAL = 4, 64, "beside"
 NODE = NODES["objects"]
 LISTS = 0x18_0000
 SLOTS = 64
+_CHANGED = (
+    Feature.ASYNC_EVENTS, Feature.INTERRUPT_VECTOR, Feature.INTERRUPT_COALESCING, Feature.ERROR_RECOVERY,
+    Feature.QUEUES,
+)  # fmt: skip
 _QUEUE_OPCODES = (
-    AdminOpcode.CREATE_CQ, AdminOpcode.CREATE_SQ, AdminOpcode.DELETE_CQ, AdminOpcode.DELETE_SQ,
+    *2 * [AdminOpcode.CREATE_CQ, AdminOpcode.CREATE_SQ], AdminOpcode.DELETE_CQ, AdminOpcode.DELETE_SQ,
 )  # fmt: skip
 
 
@@ -47,10 +54,12 @@ def tables(config):
 class Beside:
     """Two hosts that send the same commands: to the software, and to the firmware."""
 
-    def __init__(self, software: RootComplex, device, chance: random.Random) -> None:
+    def __init__(
+        self, software: RootComplex, device: Device, chance: random.Random, library: CDLL | None = None
+    ) -> None:
         memory = Memory()
         self.software = software
-        self.firmware = RootComplex(FirmwareFunction(memory, tables(device.config)), memory, [])
+        self.firmware = RootComplex(FirmwareFunction(memory, tables(device.config), library), memory, [])
         self.hosts = (self.software, self.firmware)
         self.chance, self.statuses, self.cid = chance, Counter(), 0
         g, zones = device.config.geometry, device.node.zones(device.config.geometry.zones)
@@ -60,6 +69,7 @@ class Beside:
         )  # fmt: skip
         self.trials = AdminTrials(chance, shape)
         self.page = 4096
+        self.put(LISTS, chance.randbytes(MEMORY_BYTES - LISTS))
 
     async def enable(self) -> None:
         exponent = self.chance.choice([0, 0, 1, 2])
@@ -111,7 +121,7 @@ class Beside:
         if count < 2:
             return first, listed[0] if listed else chance.getrandbits(64)
         # Lists near the end of their page go on in another one.
-        room = chance.choice([1, 2, 3, page // 8])
+        room = chance.choice([1, 2, 3, 4, page // 8])
         place = (LISTS - LISTS % page) + page - 8 * room
         begin = place
         entries = list(listed)
@@ -121,7 +131,7 @@ class Beside:
             self._put_list(place, [*taken, following + (8 if chance.random() < 0.05 else 0)])
             place, room = following, page // 8
         self._put_list(place, entries)
-        if chance.random() < 0.05:
+        if chance.random() < 0.1:
             begin = chance.choice([begin + 4, MEMORY_BYTES + 8 * chance.randrange(100)])
         return first, begin
 
@@ -131,30 +141,45 @@ class Beside:
     def command(self) -> tuple[bytes, str]:
         chance = self.chance
         self.cid = (self.cid + 1) % 0x10000
-        cid = self.cid if chance.random() < 0.97 else chance.randrange(20)
-        flags = 0 if chance.random() < 0.97 else chance.randrange(256)
+        cid = self.cid if chance.random() < 0.93 else (self.cid - chance.randrange(30)) % 0x10000
+        flags = 0 if chance.random() < 0.96 else chance.choice([1, 2, 3, 0x40, 0x80, chance.randrange(256)])
         if chance.random() < 0.35:
-            opcode, number = chance.choice(_QUEUE_OPCODES), chance.choice([*range(QUEUES + 2), 70, 0xFFFF])
-            size = chance.choice([15, 15, 15, 63, 64, 0, 0xFFFF])
-            base = 0x4_0000 + 0x1_0000 * number % 0x10_0000
-            base += chance.choice([0, 0, 0, 0, 8, 0x1000])
-            low = chance.choice([1, 1, 1, 3, 3, 0])
-            word = low | chance.choice([number, number, *range(QUEUES + 2), 500]) << 16
+            opcode, number = chance.choice(_QUEUE_OPCODES), chance.randint(1, 2)
+            size, base, word = 15, 0x4_0000 + 0x1_0000 * number, 1 | number << 16
+            match chance.randrange(8):
+                case 0:
+                    number = chance.choice([*range(QUEUES + 2), 70, 0xFFFF])
+                case 1:
+                    size = chance.choice([63, 64, 0, 0xFFFF])
+                case 2:
+                    base += chance.choice([8, 0x1000, 0x2000])
+                case 3:
+                    word = chance.choice([0, 1, 3]) | chance.choice([*range(QUEUES + 2), 500]) << 16
             one = entry(opcode, cid, 0, base, 0, (size << 16 | number, word), flags)
             return one, f"{opcode.name} of {number}, {size + 1} entries, {word:#x}, base {base:#x}"
+        if chance.random() < 0.2:
+            opcode = chance.choice([AdminOpcode.SET_FEATURES, AdminOpcode.GET_FEATURES])
+            code, nsid = chance.choice(_CHANGED), chance.choice([0, 0, 1, 2, 3, EVERY_NAMESPACE])
+            value = chance.choice([chance.getrandbits(32), chance.randrange(QUEUES + 2) | 1 << 16])
+            one = entry(opcode, cid, nsid, dwords=(code, value), flags=flags)
+            return one, f"{opcode.name} of {code.name}, {value:#x}, nsid {nsid:#x}"
         if chance.random() < 0.15:
             return entry(AdminOpcode.ASYNC_EVENT_REQUEST, cid, flags=flags), "an event request"
         trial = self.trials.next()
         found = trial.entry
+        length = min(trial.length, 64 << 10)
+        if found.opcode == AdminOpcode.GET_LOG_PAGE and chance.random() < 0.3:
+            length = 4 * chance.randint(1, 16 << 10)
+            found = found._replace(dword_10=found.dword_10 & 0xFFFF | (length // 4 - 1) << 16)
         rae = chance.randrange(2) << 15 if found.opcode == AdminOpcode.GET_LOG_PAGE else 0
         cntid = chance.choice([0, 1, 2]) << 16 if found.opcode == AdminOpcode.IDENTIFY else 0
         dwords = (found.dword_10 | rae | cntid, *found[-5:])
-        first, second = self.pointers(min(trial.length, 64 << 10))
+        first, second = self.pointers(length)
         return entry(found.opcode, cid, found.nsid, first, second, dwords, flags), str(trial)
 
     async def step(self) -> None:
         chance = self.chance
-        if chance.random() < 0.02:
+        if chance.random() < 0.01:
             await self.enable()
         if chance.random() < 0.1:
             number, value = chance.choice([(2 * 9, 1), (2 * 9 + 1, 0), (0, 500), (1, 500)])

@@ -83,7 +83,11 @@ void ft_fw_execute(struct ft_firmware* firmware, uint32_t page_bytes) {
 }
 
 /* CC.EN = 0: queues and events go. Each command that was taken has an answer, which goes nowhere. */
-void ft_fw_stop(struct ft_firmware* firmware) {
+void ft_fw_stop(struct ft_firmware* firmware, uint32_t state) {
+    if (firmware->owes && (state & FLASHTRAIN_MAILBOX_STATE_TAKEN))
+        ft_fw_answer(firmware, (uint16_t)(ft_fw_read(firmware, FLASHTRAIN_MAILBOX_ENTRY) >> 16),
+                     FLASHTRAIN_TARGET_STATUS_SUCCESS, 0);
+    firmware->owes = false;
     for (unsigned queue = 0; queue <= FLASHTRAIN_MAX_QUEUES; ++queue) {
         struct ft_firmware_queue* one = &firmware->submissions[queue];
         if (one->state == FT_QUEUE_DELETED)

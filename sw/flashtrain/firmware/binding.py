@@ -1,7 +1,7 @@
 """`Firmware`: the C firmware of a drive, compiled for this machine."""
 
 import ctypes as c
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from functools import cache
 
@@ -54,14 +54,16 @@ class Firmware:
     - registers: accesses of the controller's registers.
     - tables: see `firmware_tables`.
     - pause: called between two polls of a register.
+    - library: see `compiled`; by default that of the sources.
 
     An exception of one of these ends the call of :meth:`start` or :meth:`poll`, and is raised there.
     """
 
     def __init__(
-        self, mailbox: Access, registers: Access, tables: bytes, pause: Callable[[], object] | None = None
-    ) -> None:
-        self._library = _library()
+        self, mailbox: Access, registers: Access, tables: bytes, pause: Callable[[], object] | None = None,
+        library: c.CDLL | None = None,
+    ) -> None:  # fmt: skip
+        self._library = library or _library()
         self._raised: BaseException | None = None
         self._tables = c.create_string_buffer(tables, len(tables))
         self._state = c.create_string_buffer(self._library.ft_firmware_bytes())
@@ -118,17 +120,21 @@ uint32_t ft_firmware_bytes(void) { return sizeof(struct ft_firmware); }
 """
 
 
-@cache
-def _library() -> c.CDLL:
-    """The library, compiled unless the user's cache has it. `ToolError` without a compiler."""
+def compiled(sources: Mapping[str, str], options: Sequence[str] = OPTIONS) -> c.CDLL:
+    """The library of these files, compiled unless the user's cache has it. `ToolError` without a compiler."""
     pointer = c.c_void_p
     return c_library(
         "flashtrain_firmware",
-        firmware_sources() | {"size.c": _SIZE},
+        {**sources, "size.c": _SIZE},
         {
             "ft_firmware_bytes": (c.c_uint32, []),
             "ft_firmware_start": (c.c_int, [pointer, pointer, pointer, c.c_uint32]),
             "ft_firmware_poll": (c.c_bool, [pointer]),
         },
-        OPTIONS,
+        options,
     )
+
+
+@cache
+def _library() -> c.CDLL:
+    return compiled(firmware_sources())

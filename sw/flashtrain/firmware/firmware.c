@@ -47,16 +47,20 @@ enum ft_firmware_error ft_firmware_start(struct ft_firmware* firmware, const str
 /* Takes the next command, if there is one. */
 static bool take(struct ft_firmware* firmware) {
     ft_fw_rest(firmware);
+    if (firmware->failed) return false;
     ft_fw_write(firmware, FLASHTRAIN_MAILBOX_TAKE, 0);
+    firmware->owes = true;
     const uint32_t state = ft_fw_rest(firmware);
-    if (firmware->failed || !(state & FLASHTRAIN_MAILBOX_STATE_TAKEN)) return false;
+    if (firmware->failed) return false;
+    firmware->owes = false;
+    if (!(state & FLASHTRAIN_MAILBOX_STATE_TAKEN)) return false;
     for (uint32_t dword = 0; dword < FLASHTRAIN_SUBMISSION_BYTES / 4; ++dword)
         firmware->entry[dword] = ft_fw_read(firmware, FLASHTRAIN_MAILBOX_ENTRY + 4 * dword);
     if (state & FLASHTRAIN_MAILBOX_STATE_STOPPED) {
         /* The host has reset the controller since the last look. While a command is open it cannot enable it
          * again: so this command came behind the reset if the controller is enabled, and goes with it else. */
         ft_fw_write(firmware, FLASHTRAIN_MAILBOX_CONTROL, state & FORGOTTEN);
-        ft_fw_stop(firmware);
+        ft_fw_stop(firmware, state);
         if (!(state & FLASHTRAIN_MAILBOX_STATE_ENABLED)) {
             ft_fw_answer(firmware, (uint16_t)(firmware->entry[FT_FW_CDW0] >> 16),
                          FLASHTRAIN_TARGET_STATUS_SUCCESS, 0);
@@ -66,6 +70,7 @@ static bool take(struct ft_firmware* firmware) {
     const uint32_t exponent =
         state >> FLASHTRAIN_MAILBOX_PAGE_EXPONENT_LOW & ((1u << FLASHTRAIN_MAILBOX_PAGE_EXPONENT_WIDTH) - 1);
     ft_fw_execute(firmware, 1u << (FLASHTRAIN_PAGE_BITS + exponent));
+    firmware->owes = firmware->failed;
     return true;
 }
 
@@ -73,13 +78,13 @@ bool ft_firmware_poll(struct ft_firmware* firmware) {
     const uint32_t state = ft_fw_read(firmware, FLASHTRAIN_MAILBOX_STATE);
     bool worked = false;
     if (firmware->failed) {
-        if (state & FLASHTRAIN_MAILBOX_STATE_BUSY) return false;
+        if (state & FLASHTRAIN_MAILBOX_STATE_BUSY || !(state & FLASHTRAIN_MAILBOX_STATE_STOPPED)) return false;
         firmware->failed = false;
     }
     if (state & FORGOTTEN) {
         ft_fw_write(firmware, FLASHTRAIN_MAILBOX_CONTROL, state & FORGOTTEN);
         if (state & FLASHTRAIN_MAILBOX_STATE_STOPPED)
-            ft_fw_stop(firmware);
+            ft_fw_stop(firmware, state);
         else
             ft_fw_raise(firmware, state);
         worked = true;

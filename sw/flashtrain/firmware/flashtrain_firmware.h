@@ -43,8 +43,10 @@ enum ft_firmware_error {
 };
 
 /* Polls of the controller's STATE at the start, and of the mailbox's STATE for one work of it. */
+#ifndef FT_FIRMWARE_START_POLLS
 #define FT_FIRMWARE_START_POLLS 1000000u
 #define FT_FIRMWARE_WORK_POLLS 1000000u
+#endif
 
 /* Kinds of events: doorbells of no queue, and those of an impossible value. */
 #define FT_EVENT_KINDS 2
@@ -68,7 +70,8 @@ struct ft_firmware_queue {
 struct ft_firmware {
     struct ft_firmware_hooks hooks;
     const uint8_t* tables;
-    bool failed; /* the mailbox did not end its work: CSTS.CFS is set */
+    bool failed; /* the mailbox did not end its work: CSTS.CFS is set, until the host resets the controller */
+    bool owes;   /* and a command that was taken then has no answer */
 
     struct ft_firmware_queue submissions[FLASHTRAIN_MAX_QUEUES + 1];
     bool completions[FLASHTRAIN_MAX_QUEUES + 1];

@@ -97,6 +97,6 @@ struct ft_fw_reply ft_fw_get_feature(const struct ft_firmware* firmware);
 
 /* admin.c */
 void ft_fw_execute(struct ft_firmware* firmware, uint32_t page_bytes);
-void ft_fw_stop(struct ft_firmware* firmware);
+void ft_fw_stop(struct ft_firmware* firmware, uint32_t state);
 
 #endif
