@@ -83,7 +83,10 @@ class Registers:
 
 
 class FrontEnd:
-    """The front end with a host's memory; `open` has the I/O commands of each queue that are not answered."""
+    """The front end with a host's memory; `open` has the I/O commands of each queue that are not answered.
+
+    `settings` has what firmware has set for interrupts, in its order.
+    """
 
     def __init__(self, memory: HostMemory) -> None:
         self._memory = memory
@@ -100,6 +103,7 @@ class FrontEnd:
         self.open: dict[int, list[int]] = {}
         self.namespaces = [0] * MAX_STREAMS
         self.messages: list[int] = []
+        self.settings: list[tuple[Mailbox, int]] = []
 
     # The host.
 
@@ -273,6 +277,8 @@ class FrontEnd:
                     self._complete(0, cid, status, bool(field.do_not_retry.get(value)), result)
             case Mailbox.CHANGE if self.enabled:
                 self._change(value)
+            case Mailbox.AGGREGATION | Mailbox.VECTOR:
+                self.settings.append((Mailbox(offset), value))
             case Mailbox.BURST:
                 self._burst(MailboxBurst.beats.get(value) + 1, bool(MailboxBurst.write.get(value)))
 

@@ -67,6 +67,7 @@ static uint16_t set_vector(struct ft_firmware* firmware, uint32_t value, uint32_
     if (vector > ft_fw_word(firmware, FLASHTRAIN_TABLE_QUEUES)) return FLASHTRAIN_TARGET_STATUS_INVALID_FIELD;
     firmware->vectors[vector / 32] =
         (firmware->vectors[vector / 32] & ~bit) | (value & mask ? bit : 0);
+    ft_fw_write(firmware, FLASHTRAIN_MAILBOX_VECTOR, vector | (value & mask));
     return FLASHTRAIN_TARGET_STATUS_SUCCESS;
 }
 
@@ -116,6 +117,10 @@ struct ft_fw_reply ft_fw_set_feature(struct ft_firmware* firmware) {
         case FLASHTRAIN_ADMIN_FEATURE_TEMPERATURE_THRESHOLD:
             if ((value & 0xffff) != threshold(&feature, value))
                 reply.status = FLASHTRAIN_TARGET_STATUS_FEATURE_NOT_CHANGEABLE;
+            break;
+        case FLASHTRAIN_ADMIN_FEATURE_INTERRUPT_COALESCING:
+            ft_fw_write(firmware, FLASHTRAIN_MAILBOX_AGGREGATION, value & feature.mask);
+            firmware->stored[feature.index] = value & feature.mask;
             break;
         default: firmware->stored[feature.index] = value & feature.mask;
     }
