@@ -27,7 +27,7 @@ _ADMIN_SQ, _ADMIN_CQ, _SQ, _CQ, _LISTS, DATA = 0x1000, 0x2000, 0x10000, 0x30000,
 _ADMIN_ENTRIES = 8
 _MESSAGES = 0xFEE0_0000
 _QUEUE = 1
-_SERIAL = "simulated"
+SERIAL = "simulated"
 _POLLS = 2000
 
 
@@ -52,7 +52,7 @@ class Answer:
 def drive_tables(config: FmsConfig, node: NodeTable, sizes: PcieSizes) -> bytes:
     """The tables of the firmware of a drive."""
     settings = SubsystemSettings(queues=sizes.queues, entries=sizes.entries)
-    return firmware_tables(config, node, sizes.slots, sizes.most_bytes, settings, _SERIAL)
+    return firmware_tables(config, node, sizes.slots, sizes.most_bytes, settings, SERIAL)
 
 
 def _register(link: PcieLink, offset: int, value: int | None) -> int:
@@ -80,9 +80,8 @@ class PcieDrive:
         )
         self.firmware.start()
         self._enable()
-        entries = sizes.entries - 1 << 16 | _QUEUE
-        self._administer(AdminOpcode.CREATE_CQ, _CQ, entries, 1 | 1 << 1 | _QUEUE << 16)
-        self._administer(AdminOpcode.CREATE_SQ, _SQ, entries, 1 | _QUEUE << 16)
+        self._create(AdminOpcode.CREATE_CQ, _CQ, 1 | 1 << 1 | _QUEUE << 16)
+        self._create(AdminOpcode.CREATE_SQ, _SQ, 1 | _QUEUE << 16)
 
     @property
     def cycles(self) -> int:
@@ -114,23 +113,35 @@ class PcieDrive:
     def _put(self, address: int, data: bytes) -> None:
         self.link.memory[address : address + len(data)] = np.frombuffer(data, np.uint8)
 
-    def _administer(self, opcode: AdminOpcode, base: int, dword_10: int, dword_11: int) -> None:
+    def administer(
+        self, opcode: AdminOpcode, address: int = 0, dword_10: int = 0, dword_11: int = 0, nsid: int = 0
+    ) -> Answer:
+        """The answer to an admin command, whose data have a page at most."""
+        place, turn = self._admin % _ADMIN_ENTRIES, self._admin // _ADMIN_ENTRIES
         raw = bytearray(Submission.BYTES)
-        raw[0], raw[2] = opcode, self._admin
-        raw[24:32] = base.to_bytes(8, "little")
+        raw[0], raw[2:4], raw[4:8] = opcode, self._admin.to_bytes(2, "little"), nsid.to_bytes(4, "little")
+        raw[24:32] = address.to_bytes(8, "little")
         raw[40:48] = (dword_10 | dword_11 << 32).to_bytes(8, "little")
-        self._put(_ADMIN_SQ + Submission.BYTES * self._admin, bytes(raw))
+        self._put(_ADMIN_SQ + Submission.BYTES * place, bytes(raw))
         self._admin += 1
-        self.link.access(DOORBELLS, self._admin)
-        end = _ADMIN_CQ + Completion.BYTES * self._admin
+        self.link.access(DOORBELLS, self._admin % _ADMIN_ENTRIES)
+        at = _ADMIN_CQ + Completion.BYTES * place
         for _ in range(_POLLS):
-            entry = int.from_bytes(self.link.memory[end - Completion.BYTES : end].tobytes(), "little")
-            if Completion.phase.get(entry):
+            entry = int.from_bytes(self.link.memory[at : at + Completion.BYTES].tobytes(), "little")
+            if Completion.phase.get(entry) != turn % 2:
                 break
             if not self.firmware.poll():
-                self.link.run(10)
-        if not Completion.phase.get(entry) or Completion.status.get(entry):
-            raise DriveError(f"{opcode.name} was answered {entry:#x}")
+                self.link.run(_REST)
+        else:
+            raise DriveError(f"{opcode.name} is not answered")
+        self.link.access(DOORBELLS + 4, self._admin % _ADMIN_ENTRIES)
+        fields = Completion
+        return Answer(fields.cid.get(entry), fields.status.get(entry), fields.result.get(entry), self.cycles)
+
+    def _create(self, opcode: AdminOpcode, address: int, flags: int) -> None:
+        answer = self.administer(opcode, address, self._sizes.entries - 1 << 16 | _QUEUE, flags)
+        if answer.status:
+            raise DriveError(f"{opcode.name} was answered {answer.status:#x}")
 
     def submit(self, opcode: Opcode, nsid: int, slba: int, blocks: int, address: int) -> int:
         """Put a command into the queue, without its doorbell; its CID."""

@@ -4,11 +4,22 @@ import numpy as np
 import pytest
 
 from flashtrain.cli.main import main
-from flashtrain.cli.pcie_drive import DATA, DriveError, PcieDrive
+from flashtrain.cli.pcie_drive import DATA, SERIAL, DriveError, PcieDrive
 from flashtrain.cli.pcie_rates import NODE, NSID
+from flashtrain.nvme.subsystem.events import Event
+from flashtrain.nvme.subsystem.features import DULBE, Feature
+from flashtrain.nvme.subsystem.health import HealthField
+from flashtrain.nvme.subsystem.identify import Identify, Structure
+from flashtrain.nvme.subsystem.log_format import LogPage
+from flashtrain.nvme.subsystem.namespaces import namespaces_of, transfer_exponent
+from flashtrain.nvme.subsystem.profile import PCIE
+from flashtrain.nvme.subsystem.settings import SubsystemSettings
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.sim.link.pcie_link import PcieLink
 from flashtrain.sim.link.pcie_model import PcieSizes
 from flashtrain.spec import Opcode, preset
+from flashtrain.spec.pcie import DOORBELLS
 
 TINY = preset("tiny")
 SIZES = PcieSizes.of(TINY)
@@ -43,6 +54,45 @@ def test_data_come_back_in_their_pages(drive):
     assert not memory[out + size : out + 4 * size].any() and (memory[out + 4 * size :][:size] == 0xA5).all()
     with pytest.raises(DriveError, match="0x80"):
         drive.do([(Opcode.READ, NSID, 2 << 32, 1, out)], most)
+
+
+def test_its_firmware_answers_as_the_target(drive):
+    """Identify and log pages in the host's memory, features that act on the RTL, events, a deleted queue."""
+    memory, most = drive.link.memory, 100_000
+    namespaces = namespaces_of(TINY, NODE, SERIAL)
+    settings = SubsystemSettings(queues=SIZES.queues, entries=SIZES.entries)
+    limits = TINY.max_open, TINY.max_active
+    exponent = transfer_exponent(TINY, SIZES.most_bytes)
+    identify = Identify(settings, SERIAL, namespaces, exponent, limits, lambda: (1,))
+    asked = (Structure.CONTROLLER, 0), (Structure.NAMESPACE, 1), (Structure.NAMESPACE_OF_SET, 1)
+    for structure, nsid in asked:
+        memory[DATA : DATA + 8192] = 0xA5
+        answer = drive.administer(AdminOpcode.IDENTIFY, DATA, structure, 2 << 24, nsid)
+        entry = Entry(AdminOpcode.IDENTIFY, nsid=nsid, dword_10=structure, dword_11=2 << 24)
+        assert answer.status == 0
+        assert memory[DATA : DATA + 4096].tobytes() == identify.reply(entry, 1, PCIE).data
+        assert (memory[DATA + 4096 : DATA + 8192] == 0xA5).all()
+    drive.do([(Opcode.ZONE_APPEND, NSID, 0, 3, DATA)], most)
+    # A page that begins and ends within a beat: the bytes at both sides stay.
+    memory[DATA - 8 : DATA + 528] = 0xA5
+    answer = drive.administer(AdminOpcode.GET_LOG_PAGE, DATA + 4, LogPage.HEALTH | 127 << 16)
+    page = memory[DATA + 4 : DATA + 516].tobytes()
+    assert answer.status == 0 and page[HealthField.SPARE] == 100 and page[HealthField.WRITES] == 1
+    assert page[HealthField.WRITTEN] == 1
+    assert (memory[DATA - 8 : DATA + 4] == 0xA5).all() and (memory[DATA + 516 : DATA + 528] == 0xA5).all()
+    # DULBE, and an event for a doorbell of no queue.
+    chosen = drive.administer(AdminOpcode.SET_FEATURES, 0, Feature.ERROR_RECOVERY, DULBE, 1)
+    assert chosen.status == 0
+    with pytest.raises(DriveError, match="0x287"):
+        drive.do([(Opcode.READ, NSID, 5, 1, DATA)], most)
+    drive.link.access(DOORBELLS + 8 * 30, 1)
+    answer = drive.administer(AdminOpcode.ASYNC_EVENT_REQUEST)
+    assert (answer.status, answer.result) == (0, Event.WRONG_DOORBELL)
+    statuses = [
+        drive.administer(opcode, 0, 1).status
+        for opcode in (AdminOpcode.DELETE_CQ, AdminOpcode.DELETE_SQ, AdminOpcode.DELETE_CQ)
+    ]
+    assert statuses == [TargetStatus.INVALID_QUEUE_DELETION, 0, 0]
 
 
 def test_rates_are_those_without_it(tmp_path, capsys):
