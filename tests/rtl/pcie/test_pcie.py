@@ -20,7 +20,7 @@ from flashtrain.rtl.pcie.tlp_port import TlpPort
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import preset
 from flashtrain.spec.pcie import TlpSizes
-from tests.rtl.controller.fms_config import QUICK
+from tests.rtl.controller.fms_config import BENCH_NODE, QUICK
 from tests.rtl.pcie.drive_system import TOP, drive_sources
 
 QUEUES, ENTRIES = 64, 1024
@@ -185,4 +185,19 @@ def test_drive(seed):
     run_bench(
         drive_sources(QUICK, **DRIVE), TOP, bench, simulator=Simulator.VERILATOR, seed=seed,
         parameters=drive_parameters(12),
+    )  # fmt: skip
+
+
+@pytest.mark.long
+def test_firmware_on_a_core(seed, tmp_path):
+    """A drive without a model in it: its firmware runs on a core of RISC-V in RTL."""
+    for package in ("ziglang", "pythondata_cpu_picorv32"):
+        pytest.importorskip(package, reason=f"the package {package} is not installed")
+    from tests.rtl.pcie.processor_system import TOP, processor_sources, program, tables_of
+
+    image = program(tmp_path, tables_of(QUICK, BENCH_NODE, DRIVE))
+    bench = Path(__file__).with_name("processor_bench.py")
+    run_bench(
+        processor_sources(QUICK, image, **DRIVE), TOP, bench, simulator=Simulator.VERILATOR, seed=seed,
+        parameters=drive_parameters(0),
     )  # fmt: skip
