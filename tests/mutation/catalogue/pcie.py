@@ -270,6 +270,14 @@ PCIE = (
         MOVER,
     ),
     Fault(
+        "address-of-28-bits",
+        "pcie/address_table.py",
+        "base.eq(Cat(first.data[PAGE_BITS : len(mask)] & ~mask[PAGE_BITS:], first.data[len(mask) :]))",
+        "base.eq(first.data[PAGE_BITS:] & ~(mask >> PAGE_BITS))",
+        "the first page of a command is never above 256 MiB",
+        MOVER,
+    ),
+    Fault(
         "bytes-of-the-vendor-in-a-report",
         "pcie/data_mover.py",
         "with m.If(number >= first):",

@@ -57,7 +57,9 @@ class Bench:
 
     def __init__(self, dut, exponent: int, busy: float = 1, latency: int = 0, takes: float = 1):
         self.dut, self.busy, self.page = dut, busy, 4096 << exponent
-        self.host = TlpHost(dut, MEMORY_BYTES, TLP, busy, latency, dwords=True)
+        # Anywhere: no bit of an address may be lost.
+        base = random.getrandbits(63) // MEMORY_BYTES * MEMORY_BYTES
+        self.host = TlpHost(dut, MEMORY_BYTES, TLP, busy, latency, dwords=True, base=base)
         self.host.memory[:] = random.randbytes(MEMORY_BYTES)
         self.expected = bytearray(self.host.memory)
         self.exponent = exponent
@@ -109,7 +111,9 @@ class Bench:
         self.places.send(slot)
         for address, size in spans:
             is_last = (address, size) == spans[-1]
-            self.pieces.send(pack(PIECE, address=address, length=size, last=is_last, status=status))
+            self.pieces.send(
+                pack(PIECE, address=self.host.base + address, length=size, last=is_last, status=status)
+            )
         assert (await self.pointed.wait_for(number + 1))[number] == status
 
     def any_burst(self, command: Command) -> tuple[int, int]:

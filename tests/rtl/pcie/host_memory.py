@@ -52,7 +52,9 @@ class Read:
 
 
 class TlpHost:
-    """Bytes from address 0 on. `faults`: addresses of requests that are answered as unsupported.
+    """Bytes from address `base` on. `faults`: addresses of requests that are answered as unsupported.
+
+    Addresses in requests, faults and `log` are counted from `base`.
 
     Completions of reads are split at 64 bytes and mixed at random, `latency` cycles after their request at
     the earliest. `spurious` is the chance of a beat for a tag that is not in use. `log` has each request, and
@@ -61,10 +63,10 @@ class TlpHost:
 
     def __init__(
         self, dut, size: int, tlp: TlpSizes, busy: float = 1, latency: int = 0, spurious: float = 0,
-        dwords: bool = False,
+        dwords: bool = False, base: int = 0,
     ):  # fmt: skip
         self.dut, self.busy, self.latency, self.spurious = dut, busy, latency, spurious
-        self.memory, self.dwords = bytearray(size), dwords
+        self.memory, self.dwords, self.base = bytearray(size), dwords, base
         self.tlp, self.tags = tlp, tlp.tags
         self.layout, self.completion, self.row = TlpRequest(tlp), TlpCompletion(tlp), TlpData(tlp)
         self.faults: set[int] = set()
@@ -105,6 +107,8 @@ class TlpHost:
 
     def _take(self, request: dict[str, int]) -> None:
         """Check a request as a root complex would, and keep it."""
+        if self.base <= request["address"] < self.base + len(self.memory):
+            request["address"] -= self.base
         address, length = request["address"], 4 * request["length"]
         assert address // REQUEST_BYTES == (address + length - 1) // REQUEST_BYTES, f"{request} is not whole"
         assert length > 0 and address % 4 == 0, request

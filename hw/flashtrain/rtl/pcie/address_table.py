@@ -122,7 +122,7 @@ class AddressTable(wiring.Component):
         slot, base = Signal.like(item.slot), Signal(ADDRESS_BITS - PAGE_BITS)
         m.d.sync += [
             place.eq((first.data[: len(mask)] & mask) + item.offset),
-            base.eq(first.data[PAGE_BITS:] & ~(mask >> PAGE_BITS)),
+            base.eq(Cat(first.data[PAGE_BITS : len(mask)] & ~mask[PAGE_BITS:], first.data[len(mask) :])),
             slot.eq(item.slot),
         ]
         numbers = Array(place >> PAGE_BITS + exponent for exponent in _EXPONENTS)
