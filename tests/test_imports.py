@@ -5,7 +5,7 @@ spec <- rtl;  spec <- native <- numerics <- host <- training <- perf <- platform
 <- perf;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- perf;  host <- io <- nvme <- perf;  nvme <- stress;  nvme <- objects;
 training <- checkpoint <- perf;  checkpoint, objects <- torch <- cli;  checkpoint <- inspection <- stress;
-spec <- sweep <- cli;  native <- qemu <- linux;  qemu <- cli.
+spec <- sweep <- cli;  native <- qemu <- linux;  qemu <- cli;  nvme <- drive <- cli.
 spec <- cdriver;  nvme, native <- firmware <- cli.
 spec <- writing, and all that write files.
 The roots follow: hw <- sw <- sim.
@@ -70,6 +70,7 @@ ALLOWED = {
     "sweep": {"reading", "spec", "writing"},
     "sim": {"reading", "spec", "rtl", "native", "numerics", "host", "model", "training", "perf", "writing"},
     "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "inspection", "sim"},
+    "drive": {"spec", "rtl", "host", "nvme", "sim"},
     "qemu": {"spec", "native"},
     "linux": {"spec", "qemu"},
     "cli": {
@@ -96,6 +97,7 @@ ALLOWED = {
         "sim",
         "stress",
         "qemu",
+        "drive",
         "writing",
     },
 }

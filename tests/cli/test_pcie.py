@@ -35,6 +35,17 @@ def test_qemu_has_its_options_behind_ours(tmp_path, capfd):
     assert "QEMU 7.2.22, machine q35" in err and "0 reads, 0 writes; 0 commands refused" in err
 
 
+def test_the_drive_in_rtl_has_a_time(tmp_path, capfd):
+    """Its firmware has started it, and nobody has sent a command."""
+    options = ["--preset", "tiny", "--link", "rtl", "--queues", "1", "--qemu", str(false_qemu(tmp_path))]
+    assert main(["pcie", *options, "--", "-nographic"]) == 0
+    error = capfd.readouterr().err
+    assert "cycles of the RTL, 0.0" in error and "at 600 MHz; 0 commands" in error
+    assert "0 reads, 0 writes; 0 commands refused" in error
+    assert main(["pcie", *options, "--image", str(tmp_path / "flash.img"), "--", "-nographic"]) == 2
+    assert "--image: the drive in RTL begins empty" in capfd.readouterr().err.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     "version, code, lacks, message",
     [

@@ -7,21 +7,18 @@ import re
 import signal
 from pathlib import Path
 
-from flashtrain.host import Device
 from flashtrain.nvme.errors import ServeError
-from flashtrain.nvme.pcie.function import Function
 from flashtrain.nvme.pcie.qemu import DEVICE, machine_of, run_machine
 from flashtrain.nvme.pcie.qemu import options as machine_options
 from flashtrain.nvme.subsystem.settings import SubsystemSettings
-from flashtrain.nvme.subsystem.subsystem import Subsystem
 from flashtrain.qemu.debian import Unpacked
 from flashtrain.qemu.emulator import PROGRAM, check_device, fetch_emulator, version
-from flashtrain.spec import NODES
+from flashtrain.spec import NODES, FlashtrainError
 
 from .command import Command, configuration
-from .console import Console, byte_count
-from .device import add_served_device, device_for
-from .links import LINKS
+from .console import Console
+from .device import add_served_device
+from .pcie_machine import Served, served
 
 _MOST_QUEUES, _MOST_ENTRIES = 64, 1024
 _MOST_MEMORY_MIB = 1 << 20
@@ -84,10 +81,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
         own = machine_options(machine, options.memory, proxy, qtest)
         return [str(program), *firmware, *own, *options.qemu_options]
 
-    with device_for(options, node, console) as device:
-        environment = {**os.environ, "LD_LIBRARY_PATH": emulator.library_path}
-        code = asyncio.run(_run(device, settings, LINKS[options.link].timed, command, environment, console))
-        device.shutdown()
+    environment = {**os.environ, "LD_LIBRARY_PATH": emulator.library_path}
+    with served(options, node, settings, console) as one:
+        code = asyncio.run(_run(one, command, environment))
+        for line in one.summary():
+            console.step(line)
     if code:
         raise ServeError(f"QEMU has ended with code {code}")
     return 0
@@ -102,28 +100,22 @@ def _emulator(chosen: Path | None, console: Console) -> tuple[Unpacked, Path]:
     return Unpacked(Path("/")), chosen
 
 
-async def _run(
-    device: Device, settings: SubsystemSettings, timed: bool, command, environment, console: Console
-) -> int:
+async def _run(one: Served, command, environment) -> int:
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
-    subsystem = Subsystem(device, settings, console.step, in_loop=not timed)
-    for one in subsystem.namespaces.values():
-        size = byte_count(one.zones * one.zone_capacity * one.block_bytes)
-        console.step(f"namespace {one.nsid}: stream {one.stream.name}, {size} in {one.zones} zones")
+    failures: list[FlashtrainError] = []
+
+    def fail(error: FlashtrainError) -> None:
+        failures.append(error)
+        ended.set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
-    subsystem.thread.start(loop)
     try:
-        code = await run_machine(command, environment, lambda memory: Function(subsystem, memory), ended)
+        code = await run_machine(command, environment, lambda memory: one.function(memory, fail), ended)
     finally:
-        subsystem.notices.end_window()
-        await asyncio.sleep(0)
-        subsystem.thread.stop()
-    traffic, refusals = subsystem.traffic, subsystem.refusals
-    console.step(
-        f"{traffic.reads} reads, {traffic.writes} writes; {refusals.count} commands refused,"
-        f" {refusals.repeated} of them sent again"
-    )
+        await one.end()
+    if failures:
+        raise failures[0]
     return 0 if ended.is_set() else code
 
 

@@ -65,9 +65,11 @@ def run(
     reader = threading.Thread(target=lambda: log.extend(line.rstrip() for line in said), daemon=True)
     reader.start()
     timer = threading.Timer(MOST_SECONDS, process.terminate)
-    timer.start()
     try:
         for line in process.stdout:
+            # From the first line on: before it a simulator may be compiled.
+            if not console:
+                timer.start()
             console.append(line.rstrip())
             if (step := step_of(console[-1])) is not None:
                 steps.append(step)

@@ -15,6 +15,7 @@ from .packages import Packages
 from .target import serving
 
 _STEP = re.compile(r"@(ok|failed) (\S+) (\S+) (\S+) ?(.*)")
+_TIME = re.compile(r"# (.* cycles of the RTL, .*|mean cycles .*)")
 _REFUSED = re.compile(r"(\d+) commands refused, (\d+) of them sent again")
 
 
@@ -68,7 +69,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The steps of one device. refused, repeated: commands that the target refused, and had to again."""
+    """The steps of one device.
+
+    - refused, repeated: commands that the target refused, and had to again.
+    - times: what the device says of its own time.
+    """
 
     device: Device
     steps: tuple[Step, ...]
@@ -77,6 +82,7 @@ class Outcome:
     repeated: int
     ended: bool
     console: tuple[str, ...]
+    times: tuple[str, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -129,9 +135,9 @@ def outcome_of(
     """The outcome of a machine. `lines` are of its console and, behind them, of the device's log."""
     counts = next((found for line in reversed(lines) if (found := _REFUSED.search(line))), None)
     refused, repeated = (0, 0) if counts is None else (int(counts[1]), int(counts[2]))
-    return Outcome(
-        device, tuple(steps), seconds, refused, repeated, ended and counts is not None, tuple(lines)
-    )
+    times = tuple(found[1] for line in lines if (found := _TIME.fullmatch(line)))
+    good = ended and counts is not None
+    return Outcome(device, tuple(steps), seconds, refused, repeated, good, tuple(lines), times)
 
 
 def table(outcome: Outcome) -> str:
@@ -142,6 +148,7 @@ def table(outcome: Outcome) -> str:
         f"  {step.name:<18}  {'good' if step.good else 'FAILED':<6}  {step.seconds:6.1f} s  {step.detail}"
         for step in outcome.steps
     ]
+    lines += [f"  {line}" for line in outcome.times]
     lines.append(f"  {outcome.refused} commands were refused, {outcome.repeated} of them sent again")
     return "\n".join(lines)
 

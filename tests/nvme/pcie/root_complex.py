@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from flashtrain.host import Device, open_device
 from flashtrain.nvme.pcie.function import Function
-from flashtrain.nvme.pcie.memory import Unreachable
+from flashtrain.nvme.pcie.memory import Regions, Unreachable
+from flashtrain.nvme.pcie.qemu import HostedFunction
 from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.subsystem.subsystem import Subsystem
 from flashtrain.nvme.wire.commands import AdminOpcode
@@ -35,6 +36,9 @@ class Memory:
         if address + length > MEMORY_BYTES:
             raise Unreachable(f"{address:#x}")
         return [memoryview(self.bytes)[address : address + length]] if length else []
+
+    def watch(self, changed: Callable[[Regions], object]) -> None:
+        changed([(0, memoryview(self.bytes))])
 
     def message(self, address: int, data: int) -> None:
         self.messages.append((address, data))
@@ -82,7 +86,7 @@ def entry(
 class RootComplex:
     """Drives a function: registers, queues, and completions. `log` has what it said."""
 
-    def __init__(self, function: Function, memory: Memory, log: list[str]) -> None:
+    def __init__(self, function: HostedFunction, memory: Memory, log: list[str]) -> None:
         self.function, self.memory, self.log = function, memory, log
         self.pairs: dict[int, Pair] = {}
 

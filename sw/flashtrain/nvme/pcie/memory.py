@@ -3,7 +3,7 @@
 import mmap
 import os
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -32,6 +32,19 @@ class HostMemory(Memory, Protocol):
     """
 
     def message(self, address: int, data: int) -> None: ...
+
+
+Regions = list[tuple[int, memoryview]]
+"""Bytes of a host's memory, by the address of the first one."""
+
+
+class SharedMemory(HostMemory, Protocol):
+    """Memory whose bytes may be read and written without a call.
+
+    `watch` calls a function with the regions, now and whenever they are others.
+    """
+
+    def watch(self, changed: Callable[[Regions], object]) -> None: ...
 
 
 class Span(NamedTuple):
@@ -90,12 +103,18 @@ class MappedMemory:
         self._files: dict[tuple[int, int], memoryview] = {}
         self._starts: list[int] = []
         self._views: list[memoryview] = []
+        self._watchers: list[Callable[[Regions], object]] = []
 
     def map(self, regions: Iterable[Region]) -> None:
         """Replace the regions."""
         found = sorted((one.address, self._file(one.file), one) for one in regions if one.length)
         self._starts = [address for address, _, _ in found]
         self._views = [view[one.offset : one.offset + one.length] for _, view, one in found]
+        self._tell()
+
+    def watch(self, changed: Callable[[Regions], object]) -> None:
+        self._watchers.append(changed)
+        self._tell()
 
     def views(self, address: int, length: int) -> list[memoryview]:
         found = []
@@ -114,7 +133,12 @@ class MappedMemory:
 
     def close(self) -> None:
         self._starts, self._views = [], []
+        self._tell()
         self._files.clear()
+
+    def _tell(self) -> None:
+        for changed in self._watchers:
+            changed(list(zip(self._starts, self._views, strict=True)))
 
     def _file(self, descriptor: int) -> memoryview:
         found = os.fstat(descriptor)

@@ -11,11 +11,12 @@ import socket
 import struct
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from typing import Protocol
 
 from flashtrain.nvme.errors import ServeError
 from flashtrain.spec.pcie import BAR_BYTES
 
-from .function import Function
+from .configuration import ConfigurationSpace
 from .memory import MappedMemory, Region
 
 _HEADER = struct.Struct("<iIQ")
@@ -95,10 +96,22 @@ class ProxyMemory(MappedMemory):
         self._messages.send(address, data)
 
 
+class HostedFunction(Protocol):
+    """A function as its host reaches it: `flashtrain.nvme.pcie.function.Function`, or the drive in RTL."""
+
+    configuration: ConfigurationSpace
+
+    def read(self, offset: int, length: int) -> int: ...
+
+    def write(self, offset: int, value: int, length: int) -> None: ...
+
+    def reset(self) -> None: ...
+
+
 class Proxy:
     """Answers the messages of QEMU's proxy device with a function."""
 
-    def __init__(self, sock: socket.socket, function: Function, memory: ProxyMemory) -> None:
+    def __init__(self, sock: socket.socket, function: HostedFunction, memory: ProxyMemory) -> None:
         self._socket, self._function, self._memory = sock, function, memory
         self._received = bytearray()
         self._files: list[int] = []
@@ -197,7 +210,7 @@ def machine_of(version: str) -> str:
 async def run_machine(
     command: Callable[[int, int], Sequence[str]],
     environment: dict[str, str],
-    make: Callable[[ProxyMemory], Function],
+    make: Callable[[ProxyMemory], HostedFunction],
     ended: asyncio.Event,
 ) -> int:
     """Start QEMU, and be its function until it ends; its exit code.

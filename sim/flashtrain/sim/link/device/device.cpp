@@ -48,6 +48,7 @@ void record(uint64_t start, uint64_t end, int kind, int channel, int die, int de
 }
 
 enum Stop : int32_t { LIMIT = 0, INTERRUPT = 1, VIOLATION = 2 };
+enum Served : int32_t { SERVED_LIMIT = 0, SERVED_MESSAGE = 1, SERVED_ATTENTION = 2, SERVED_QUIET = 3 };
 enum Access : int32_t { DONE = 0, ERROR = 1, TIMEOUT = 2 };
 
 class Device {
@@ -151,6 +152,7 @@ class Device {
     // An access of the host to its registers, or of firmware to the mailbox.
     Access access(bool firmware, bool write, uint32_t dword, uint32_t& value) {
         auto& pins = buffer_.pins();
+        if (write) buffer_.touch(cycles_);
         auto payload = pins.accesses__payload();
         put_field(payload, kAccessWrite, write);
         put_field(payload, kAccessOffset, dword);
@@ -172,7 +174,29 @@ class Device {
         return TIMEOUT;
     }
 
-    uint64_t take_messages() { return buffer_.take_messages(); }
+    // Until there is a message, work of firmware, or nothing was under way for `quiet` cycles since the last write of a
+    // register, or since this was the reason last.
+    Served serve(uint64_t most, uint64_t quiet) {
+        for (uint64_t i = 0; i < most && violations.empty(); ++i) {
+            clock();
+            if (buffer_.has_messages()) return SERVED_MESSAGE;
+            if (buffer_.pins().attention()) return SERVED_ATTENTION;
+            if (buffer_.quiet(cycles_) < quiet) continue;
+            buffer_.touch(cycles_);
+            return SERVED_QUIET;
+        }
+        return SERVED_LIMIT;
+    }
+
+    void set_vectors(bool enable, bool mask) {
+        buffer_.pins().enable_vectors(CData{enable});
+        buffer_.pins().mask_vectors(CData{mask});
+        settle_pins();
+    }
+
+    bool running() { return buffer_.pins().running(); }
+
+    Buffer& host() { return buffer_; }
 #endif
 
   private:
@@ -255,7 +279,26 @@ int32_t flashtrain_read_register(uint32_t address, uint32_t* value) { return dev
 int32_t flashtrain_access(int32_t firmware, int32_t write, uint32_t dword, uint32_t* value) {
     return device->access(firmware, write, dword, *value);
 }
-uint64_t flashtrain_take_messages() { return device->take_messages(); }
+int32_t flashtrain_serve(uint64_t most, uint64_t quiet) { return device->serve(most, quiet); }
+void flashtrain_set_vectors(int32_t enable, int32_t mask) { device->set_vectors(enable, mask); }
+int32_t flashtrain_running() { return device->running(); }
+void flashtrain_permit(int32_t reads, int32_t writes) { device->host().permit(reads, writes); }
+void flashtrain_map(const HostRegion* regions, uint64_t count) { device->host().map({regions, regions + count}); }
+void flashtrain_watch(uint64_t queue, uint64_t address, uint64_t length, uint64_t entry_bytes) {
+    device->host().watch(queue, address, length, entry_bytes);
+}
+// As many as there is room for; the others are forgotten.
+uint64_t flashtrain_take_messages(HostMessage* messages, uint64_t room) {
+    const auto taken = device->host().take_messages();
+    std::copy_n(taken.begin(), std::min<uint64_t>(taken.size(), room), messages);
+    return taken.size();
+}
+uint64_t flashtrain_traffic() { return device->host().traffic().size(); }
+void flashtrain_take_traffic(QueueTraffic* entries) {
+    auto& traffic = device->host().traffic();
+    std::copy(traffic.begin(), traffic.end(), entries);
+    traffic.clear();
+}
 #endif
 const char* flashtrain_first_violation() { return violations.empty() ? nullptr : violations.front().c_str(); }
 void flashtrain_set_tracing(int32_t on) { tracing = on; }
