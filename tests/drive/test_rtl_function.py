@@ -2,12 +2,14 @@
 
 import asyncio
 import random
+from collections.abc import Sequence
 from contextlib import asynccontextmanager
 
 import pytest
 
 from flashtrain.drive.rtl_function import RtlFunction
 from flashtrain.firmware import Firmware, firmware_tables
+from flashtrain.host.errors import DeviceHang
 from flashtrain.nvme.subsystem.features import Feature
 from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.wire.commands import AdminOpcode
@@ -41,7 +43,7 @@ def link():
 
 
 @asynccontextmanager
-async def host_of(link: PcieLink):
+async def host_of(link: PcieLink, expected: Sequence[str] = ()):
     settings = SubsystemSettings(queues=SIZES.queues, entries=SIZES.entries)
     tables = firmware_tables(TINY, NODE, SIZES.slots, SIZES.most_bytes, settings, "0123456789abcdef")
     memory, errors = Memory(), []
@@ -53,7 +55,7 @@ async def host_of(link: PcieLink):
     )
     yield RootComplex(function, memory, [])
     function.close()
-    assert not errors
+    assert [str(error) for error in errors] == list(expected)
 
 
 async def at_rest(host: RootComplex) -> None:
@@ -177,6 +179,25 @@ def test_nothing_goes_to_a_host_that_has_reset_the_function(link, seed):
             host.submit(1, reads[0])
             await host.until(lambda: host.read(0x1C) & 2, "CSTS.CFS")
             assert host.memory.bytes[DATA : DATA + PAGE] == b"\xa5" * PAGE
+
+    asyncio.run(asyncio.wait_for(run(), SECONDS))
+
+
+def test_an_error_of_the_simulation_is_reported_once(link, monkeypatch):
+    """The host reads ones from then on, as of a function that is gone."""
+
+    def serve(most: int, quiet: int) -> None:
+        raise DeviceHang("a planted error")
+
+    async def run() -> None:
+        async with host_of(link, ["a planted error"]) as host:
+            await begin(host)
+            monkeypatch.setattr(link, "serve", serve)
+            host.submit(1, entry(Opcode.FLUSH, 1, 1))
+            await host.until(lambda: host.read(0x1C) == 0xFFFF_FFFF, "ones")
+            host.write(0x14, 0)
+            host.function.reset()
+            assert host.read(0, 8) == 0xFFFF_FFFF_FFFF_FFFF
 
     asyncio.run(asyncio.wait_for(run(), SECONDS))
 

@@ -107,6 +107,7 @@ class _Drive:
         from flashtrain.firmware import firmware_tables
 
         self._link, self._clock_hz = link, config.timing.clock_hz
+        self._function = None
         serial = settings.serial or link.serial
         _say_namespaces(namespaces_of(config, node, serial).values(), console)
         sizes = link.sizes
@@ -125,7 +126,8 @@ class _Drive:
         return self._function
 
     async def end(self) -> None:
-        self._function.close()
+        if self._function is not None:  # its firmware has started
+            self._function.close()
 
     def summary(self) -> list[str]:
         log, cycles = self._function.log, self._link.cycles
