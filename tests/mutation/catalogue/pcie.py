@@ -9,6 +9,7 @@ TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
 TLP_PORT = "rtl/pcie/test_pcie.py::test_tlp_port"
 COALESCER = "rtl/pcie/test_pcie.py::test_interrupt_coalescer"
 ROOT_COMPLEX = "rtl/pcie/test_pcie.py::test_root_complex"
+FIRMWARE_BUS = "rtl/pcie/test_pcie.py::test_firmware_bus"
 FRONT_END = "rtl/pcie/test_pcie.py::test_pcie_front_end"
 
 PCIE = (
@@ -396,5 +397,29 @@ PCIE = (
         "pins.rlast.eq(1)",
         "each beat ends its burst",
         FRONT_END,
+    ),
+    Fault(
+        "whole-words-of-memory",
+        "pcie/firmware_bus.py",
+        "writer.en.eq(strobes)",
+        "writer.en.eq(strobes.any().replicate(4))",
+        "a byte that firmware writes takes its neighbours with it",
+        FIRMWARE_BUS,
+    ),
+    Fault(
+        "address-and-data-of-a-register-together",
+        "pcie/firmware_bus.py",
+        "for bit, taken in enumerate((bus.awready, bus.wready)):",
+        "for bit, taken in enumerate((bus.awready, bus.awready)):",
+        "the data of a write of a register go with its address, whether they are taken or not",
+        FIRMWARE_BUS,
+    ),
+    Fault(
+        "second-read-of-a-register",
+        "pcie/firmware_bus.py",
+        "with m.If(bus.arready):",
+        "with m.If(bus.rvalid):",
+        "the address of a read is offered until its value comes",
+        FIRMWARE_BUS,
     ),
 )

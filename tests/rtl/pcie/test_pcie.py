@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, connect, flipped
 from flashtrain.rtl.pcie.command_translator import CommandTranslator
 from flashtrain.rtl.pcie.data_mover import DataMover
 from flashtrain.rtl.pcie.device_queue import DeviceQueue
+from flashtrain.rtl.pcie.firmware_bus import FirmwareBus
 from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
 from flashtrain.rtl.pcie.interrupt_coalescer import InterruptCoalescer
@@ -186,6 +187,13 @@ def test_drive(seed):
         drive_sources(QUICK, **DRIVE), TOP, bench, simulator=Simulator.VERILATOR, seed=seed,
         parameters=drive_parameters(12),
     )  # fmt: skip
+
+
+def test_firmware_bus(simulator, seed):
+    accesses = 300 if simulator is Simulator.ICARUS else 1500
+    image, size = bytes(range(1, 41)), 256
+    top = FirmwareBus(image, size)
+    run(top, "firmware_bus", simulator, seed, image=image.hex(), memory_bytes=size, accesses=accesses)
 
 
 @pytest.mark.long
