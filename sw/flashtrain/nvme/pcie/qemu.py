@@ -49,22 +49,24 @@ class _Kind(IntEnum):
 
 
 class Messages:
-    """Message-signalled interrupts over qtest: one message of an address is under way at a time.
+    """Message-signalled interrupts over qtest: the same message is under way once at a time.
 
-    A write that comes while one is under way follows it: no interrupt is lost, and QEMU's queue stays short.
+    One that comes while it is under way follows it: no interrupt is lost, and QEMU's queue stays short.
+    Vectors of one processor have the same address and other data.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
-        self._under_way: list[int] = []
-        self._again: dict[int, int] = {}
+        self._under_way: list[tuple[int, int]] = []
+        self._again: set[tuple[int, int]] = set()
         self._rest = b""
 
     def send(self, address: int, data: int) -> None:
-        if address in self._under_way:
-            self._again[address] = data
+        message = address, data
+        if message in self._under_way:
+            self._again.add(message)
         else:
-            self._under_way.append(address)
+            self._under_way.append(message)
             self._socket.sendall(f"writel {address:#x} {data:#x}\n".encode())
 
     def take_answers(self) -> bool:
@@ -79,9 +81,10 @@ class Messages:
         for line in lines:
             if not line.startswith(b"OK") or not self._under_way:
                 continue
-            address = self._under_way.pop(0)
-            if address in self._again:
-                self.send(address, self._again.pop(address))
+            message = self._under_way.pop(0)
+            if message in self._again:
+                self._again.remove(message)
+                self.send(*message)
         return bool(received)
 
 
