@@ -39,7 +39,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what `early` marks. Leave out what `long` marks, and cases that are not `usual`."""
+    """Begin with what `early` marks. Leave out what `long` marks, and cases that are not `usual`.
+
+    What `one_simulator` marks runs on the first one that is installed.
+    """
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
     if config.getoption("--long"):
         return
@@ -47,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         usual, case = usual_cases(item), case_of(item)
         unknown.discard((function_of(item), case))
-        if item.get_closest_marker("long") or (usual is not None and case not in usual):
+        if item.get_closest_marker("long") or (usual is not None and case not in usual) or is_second(item):
             item.add_marker(pytest.mark.skip(reason="only with --long"))
     if unknown and not any("::" in argument for argument in config.args):
         raise pytest.UsageError(f"a marker `usual` names cases that do not exist: {sorted(unknown)}")
@@ -70,6 +73,14 @@ def usual_cases(item: pytest.Item) -> tuple[str, ...] | None:
     """The cases of a test that run without `--long`; None for all of them."""
     marker = item.get_closest_marker("usual")
     return None if marker is None else marker.args
+
+
+def is_second(item: pytest.Item) -> bool:
+    """Whether one simulator is enough for the test, and another one than that of this case is there."""
+    if item.get_closest_marker("one_simulator") is None:
+        return False
+    assert isinstance(item, pytest.Function)
+    return item.callspec.params["simulator"] is not next(one for one in Simulator if one.available)
 
 
 @pytest.hookimpl(trylast=True)

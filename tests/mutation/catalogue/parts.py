@@ -2,7 +2,7 @@
 
 from tests.mutation.fault import Fault
 
-BUS = "rtl/channel/bus/test_bus_controller.py::test_parts[verilator]"
+BUS = "rtl/channel/bus/test_bus_controller.py::test_parts[icarus]"
 READ = "rtl/datapath/test_read_pipeline.py::test_read_pipeline[verilator-parts]"
 ENGINE = "rtl/channel/test_engine.py::test_parts[verilator-parts]"
 

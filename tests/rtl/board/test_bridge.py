@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from tests.rtl.board.bridge_top import BridgeTop
 
 HERE = Path(__file__).parent
 
 
+@pytest.mark.one_simulator
 def test_bridge(simulator, seed, request):
     fewest = 8 if simulator is Simulator.ICARUS else 24
     run_bench(

@@ -9,9 +9,7 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.bus.nand_helpers import CONFIGS
 
 
-@pytest.mark.usual(
-    "icarus-four_tiny_dies", "verilator-tiny", "verilator-tiny_code", "verilator-four_tiny_dies"
-)
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
 def test_block_table(config, simulator, seed):
     run_bench(

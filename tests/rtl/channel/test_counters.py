@@ -9,7 +9,7 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.channel_helpers import CONFIGS
 
 
-@pytest.mark.usual("icarus-dual_code", "verilator-dual", "verilator-dual_code")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("name", ["dual", "dual_code"])
 def test_counters(name, simulator, seed):
     run_bench(

@@ -17,6 +17,7 @@ def files(tmp_path_factory):
     return design.write(tmp_path_factory.mktemp("crossings"))
 
 
+@pytest.mark.one_simulator
 def test_crossings(files, simulator, seed):
     run_bench(
         files, "crossings", Path(__file__).with_name("crossings_bench.py"), simulator=simulator, seed=seed

@@ -87,6 +87,7 @@ def test_read_pipeline(simulator: Simulator, seed: int, part: str | None, shape:
     )
 
 
+@pytest.mark.one_simulator
 def test_coded_read_return(simulator: Simulator, seed: int) -> None:
     run_bench(
         JoinedReadReturn(TWO_LANES),

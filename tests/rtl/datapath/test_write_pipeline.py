@@ -11,8 +11,7 @@ from flashtrain.spec import preset
 from tests.rtl.datapath.coded_write_path import CodedWritePath
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-wider")
-@pytest.mark.icarus("beat_per_clock|busy=1|error_of|first_burst")
+@pytest.mark.usual("icarus-wider")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
 def test_write_pipeline(simulator: Simulator, seed: int, part: str | None, shape: dict[str, int]) -> None:
     tiny = preset("tiny")

@@ -184,6 +184,7 @@ def test_random_operations_against_a_twin(run):
     run("random_bench.py", "two")
 
 
+@pytest.mark.one_simulator
 def test_array_alone(simulator, seed):
     parameters = {"verilator": simulator is Simulator.VERILATOR}
     bench = HERE / "array_bench.py"

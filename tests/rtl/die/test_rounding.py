@@ -20,6 +20,7 @@ from flashtrain.spec.state_format import E4M3, E5M2, SCALE_GROUP, Rounding
 from tests.numerics.test_state_format import any_groups
 
 
+@pytest.mark.one_simulator
 def test_random_bits(simulator, seed):
     run_bench(
         RoundingBits(preset("tiny")),

@@ -24,29 +24,25 @@ def run(unit, kind, code, simulator, seed, part=None, **parameters):
               test_filter=part, parameters=parameters_of(CODES[code], **parameters))  # fmt: skip
 
 
-@pytest.mark.usual(
-    "icarus-little-16", "icarus-uneven-32", "verilator-little-16", "verilator-small-16", "verilator-tiny-64"
-)
+@pytest.mark.usual("icarus-little-16", "icarus-uneven-32", "verilator-small-16", "verilator-tiny-64")
 @pytest.mark.parametrize(("code", "width"), AT_BUS_RATE)
 def test_encoder(code, width, simulator, seed):
     run(PageEncoder(CODES[code], width), "encoder", code, simulator, seed, width=width)
 
 
-@pytest.mark.usual(
-    "icarus-little-16", "icarus-uneven-32", "verilator-little-16", "verilator-small-16", "verilator-tiny-64"
-)
+@pytest.mark.usual("icarus-little-16", "icarus-uneven-32", "verilator-small-16", "verilator-tiny-64")
 @pytest.mark.parametrize(("code", "width"), AT_BUS_RATE)
 def test_syndromes(code, width, simulator, seed):
     run(PageSyndromes(CODES[code], width), "syndromes", code, simulator, seed, width=width)
 
 
-@pytest.mark.usual("icarus-little", "verilator-little", "verilator-small")
+@pytest.mark.usual("icarus-little", "verilator-small")
 @pytest.mark.parametrize("code", ["little", "uneven", "small"])
 def test_solver(code, simulator, seed):
     run(KeySolver(CODES[code]), "solver", code, simulator, seed)
 
 
-@pytest.mark.usual("icarus-little-16-8", "verilator-little-16-8", "verilator-small-16-8")
+@pytest.mark.usual("icarus-little-16-8", "verilator-small-16-8")
 @pytest.mark.parametrize(
     ("code", "width", "parallel"), [("little", 16, 8), ("uneven", 32, 16), ("tiny", 16, 4), ("small", 16, 8)]
 )

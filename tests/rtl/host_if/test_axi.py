@@ -9,7 +9,7 @@ from flashtrain.rtl.lib.write_mux import WriteMux
 from flashtrain.sim.bench.runner import run_bench
 
 
-@pytest.mark.usual("icarus-128-4", "verilator-8-1", "verilator-128-4")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize(("data_bytes", "parts"), [(8, 1), (128, 4)])
 def test_guard(simulator, seed, data_bytes, parts):
     parameters = {"address_bits": 36, "data_bytes": data_bytes, "bursts": 6, "parts": parts}
@@ -18,7 +18,7 @@ def test_guard(simulator, seed, data_bytes, parts):
     run_bench(guard, "guard", bench, simulator=simulator, seed=seed, parameters=parameters)
 
 
-@pytest.mark.usual("icarus-5-4", "verilator-2-1", "verilator-5-4")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize(("writers", "parts"), [(2, 1), (5, 4)])
 def test_write_mux(simulator, seed, writers, parts):
     parameters = {"address_bits": 36, "writers": writers, "parts": parts}

@@ -43,36 +43,34 @@ def test_decoder(simulator, seed, part, preset_name):
     )
 
 
-@pytest.mark.usual("icarus-codec", "verilator-raw", "verilator-codec")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("codec", [False, True], ids=["raw", "codec"])
 def test_tracker(simulator, seed, codec):
     config = replace(preset("tiny_ecc"), codec=codec)
     run(CommandTracker(config), "tracker", simulator, seed, codec=codec)
 
 
+@pytest.mark.one_simulator
 def test_stopwatch(simulator, seed):
     run(Stopwatch(preset("tiny")), "stopwatch", simulator, seed)
 
 
+@pytest.mark.one_simulator
 def test_seconds(simulator, seed):
     run(Seconds(250), "seconds", simulator, seed, cycles=250)
 
 
+@pytest.mark.one_simulator
 def test_enable(simulator, seed):
     run(EnableSequencer(), "enable_sequencer", simulator, seed)
 
 
+@pytest.mark.one_simulator
 def test_counters(simulator, seed):
     run(Counters(), "counters", simulator, seed)
 
 
-@pytest.mark.usual(
-    "icarus-behemoth-port",
-    "verilator-tiny-plain",
-    "verilator-tiny-port",
-    "verilator-behemoth-plain",
-    "verilator-behemoth-port",
-)
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("command_port", [False, True], ids=["plain", "port"])
 @pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
 def test_registers(simulator, seed, preset_name, command_port):

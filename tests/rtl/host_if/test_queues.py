@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -74,6 +75,7 @@ class Queues(wiring.Component):
         return m
 
 
+@pytest.mark.one_simulator
 def test_queues(simulator, seed):
     bench = Path(__file__).with_name("queues_bench.py")
     # More commands in flight than any of the bench's tests but one submits.

@@ -8,11 +8,12 @@ from flashtrain.rtl.lib.timer import HoldTimer, Timer
 from flashtrain.sim.bench.runner import run_bench
 
 
+@pytest.mark.one_simulator
 def test_timer(simulator, seed):
     run_bench(Timer(5), "timer", Path(__file__).with_name("timer_bench.py"), simulator=simulator, seed=seed)
 
 
-@pytest.mark.usual("icarus-2", "verilator-0", "verilator-1", "verilator-2", "verilator-7")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("cycles", [0, 1, 2, 7])
 def test_hold_timer(simulator, seed, cycles):
     run_bench(

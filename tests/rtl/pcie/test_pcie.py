@@ -35,12 +35,14 @@ def run(top, name: str, simulator: Simulator, seed: int, bench: str | None = Non
     run_bench(top, name, file, simulator=simulator, seed=seed, parameters=parameters)
 
 
+@pytest.mark.one_simulator
 def test_function_registers(simulator, seed):
     accesses = 150 if simulator is Simulator.ICARUS else 700
     top = FunctionRegisters(QUEUES, ENTRIES)
     run(top, "function_registers", simulator, seed, queues=QUEUES, accesses=accesses)
 
 
+@pytest.mark.usual("icarus-8-16", "verilator-128-64")
 @pytest.mark.parametrize(("port_bytes", "tags"), [(8, 16), (128, 64)])
 def test_tlp_port(simulator, seed, port_bytes, tags):
     bursts = 30 if simulator is Simulator.ICARUS else 150
@@ -89,6 +91,7 @@ class BehindPort(wiring.Component):
         return m
 
 
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("vectors", [3, QUEUES + 1])
 def test_interrupt_coalescer(simulator, seed, vectors):
     sizes = {"vectors": vectors, "unit_cycles": 40}
@@ -96,12 +99,14 @@ def test_interrupt_coalescer(simulator, seed, vectors):
     run(InterruptCoalescer(**sizes), "interrupt_coalescer", simulator, seed, rounds=rounds, **sizes)
 
 
+@pytest.mark.one_simulator
 def test_queue_engine(simulator, seed):
     commands = 12 if simulator is Simulator.ICARUS else 60
     top = BehindPort(QueueEngine(QUEUES))
     run(top, "queue_engine", simulator, seed, queues=QUEUES, commands=commands)
 
 
+@pytest.mark.one_simulator
 def test_prp_walker(simulator, seed):
     pointers = 20 if simulator is Simulator.ICARUS else 90
     top = BehindPort(PrpWalker(MOST_BYTES))
@@ -111,6 +116,7 @@ def test_prp_walker(simulator, seed):
 FUNCTION = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16, "unit_cycles": 400}
 
 
+@pytest.mark.one_simulator
 def test_function(simulator, seed):
     """With a port of 8 bytes on one simulator, and of 64 on the other."""
     commands, tlp = (12, TLP) if simulator is Simulator.ICARUS else (60, TlpSizes(64))
@@ -132,6 +138,7 @@ def test_root_complex(seed, port_bytes, commands):
     )  # fmt: skip
 
 
+@pytest.mark.one_simulator
 def test_command_translator(simulator, seed):
     sizes = {"slots": 8, "most_bytes": 1 << 12}
     commands = 100 if simulator is Simulator.ICARUS else 600
@@ -139,6 +146,7 @@ def test_command_translator(simulator, seed):
     run(top, "command_translator", simulator, seed, commands=commands, **sizes)
 
 
+@pytest.mark.usual("icarus-narrow", "verilator-wide")
 @pytest.mark.parametrize("width", ["narrow", "wide"])
 def test_data_mover(simulator, seed, width):
     """The narrow port has beats of 16 bytes behind it on one simulator, and of 4 on the other."""
@@ -154,6 +162,7 @@ def test_data_mover(simulator, seed, width):
     )  # fmt: skip
 
 
+@pytest.mark.one_simulator
 def test_device_queue(simulator, seed):
     sizes = {"slots": 8, "most_bytes": 1 << 12}
     commands = 60 if simulator is Simulator.ICARUS else 300
@@ -169,6 +178,7 @@ def drive_parameters(commands: int) -> dict[str, object]:
     return {**DRIVE, "commands": commands, "config": QUICK.name, "block_bytes": QUICK.geometry.page_bytes}
 
 
+@pytest.mark.one_simulator
 def test_pcie_front_end(simulator, seed):
     """All before the pins of the controller, which is a model."""
     commands = 4 if simulator is Simulator.ICARUS else 40

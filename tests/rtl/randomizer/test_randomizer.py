@@ -9,7 +9,7 @@ from flashtrain.sim.bench.runner import run_bench
 from flashtrain.spec import PRESETS
 
 
-@pytest.mark.usual("icarus-tiny_ecc", "verilator-behemoth_ecc", "verilator-small_ecc", "verilator-tiny_ecc")
+@pytest.mark.usual("icarus-tiny_ecc", "verilator-behemoth_ecc", "verilator-small_ecc")
 @pytest.mark.parametrize("name", ["tiny_ecc", "small_ecc", "behemoth_ecc"])
 def test_keystream(name, simulator, seed):
     run_bench(

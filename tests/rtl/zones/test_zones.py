@@ -44,10 +44,12 @@ def test_state_machine(simulator, seed):
     run(ZoneStateMachine(TINY), "state_machine", TINY, simulator, seed)
 
 
+@pytest.mark.one_simulator
 def test_age(simulator, seed):
     run(ZoneAge(), "age", TINY, simulator, seed)
 
 
+@pytest.mark.one_simulator
 def test_erase(simulator, seed):
     run(EraseBroadcast(TINY, TINY.geometry.channels), "erase", TINY, simulator, seed)
 
@@ -59,6 +61,7 @@ def test_allocator(simulator, seed, part, config):
     run(ZoneAllocator(config), "allocator", config, simulator, seed, part)
 
 
+@pytest.mark.one_simulator
 def test_restore(simulator, seed):
     run(Restore(MANY_SPARES), "restore", MANY_SPARES, simulator, seed)
 

@@ -26,12 +26,13 @@ def run(bench: str, config: str, simulator: Simulator, seed: int, part: str | No
     )
 
 
-@pytest.mark.usual("icarus-tiny", "verilator-four_tiny_dies", "verilator-tiny_code")
+@pytest.mark.usual("icarus-tiny", "icarus-tiny_code", "verilator-four_tiny_dies")
 @pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
 def test_bus_controller(config, simulator, seed):
     run("bus_controller_bench.py", config, simulator, seed)
 
 
+@pytest.mark.one_simulator
 def test_parts(simulator, seed):
     """The other tests of the bench are of whole pages."""
     run("bus_controller_bench.py", "four_dies_parts", simulator, seed, "part")
@@ -43,7 +44,7 @@ def test_sca(config, simulator, seed):
     run("sca_bench.py", config, simulator, seed)
 
 
-@pytest.mark.usual("icarus-slow_port", "verilator-tiny_port")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("config", ["tiny_port", "slow_port"])
 def test_command_port(config, simulator, seed):
     run("command_port_bench.py", config, simulator, seed)

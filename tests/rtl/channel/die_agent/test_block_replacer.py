@@ -9,7 +9,7 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.spare_configs import SPARE_CONFIGS
 
 
-@pytest.mark.usual("icarus-three", "verilator-tiny_ecc", "verilator-three", "verilator-one")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("name", SPARE_CONFIGS)
 def test_block_replacer(name, simulator, seed):
     bench = Path(__file__).with_name("block_replacer_bench.py")

@@ -13,7 +13,6 @@ from tests.rtl.channel.channel_helpers import CONFIGS
     "icarus-tiny",
     "verilator-dual_random",
     "verilator-dual_retry",
-    "verilator-tiny",
     "verilator-wide",
 )
 @pytest.mark.parametrize("name", CONFIGS)

@@ -9,7 +9,7 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.channel_helpers import CONFIGS
 
 
-@pytest.mark.usual("icarus-dual", "verilator-tiny", "verilator-dual")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("name", ["tiny", "dual"])
 def test_read_lookup(name, simulator, seed):
     run_bench(

@@ -9,7 +9,7 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.channel_helpers import CONFIGS
 
 
-@pytest.mark.usual("icarus-tiny_retry", "verilator-dual_retry", "verilator-tiny_retry")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("name", ["tiny_retry", "dual_retry"])
 def test_read_retry(name, simulator, seed):
     config = CONFIGS[name]

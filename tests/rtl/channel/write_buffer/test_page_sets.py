@@ -9,7 +9,7 @@ from flashtrain.sim.bench.runner import run_bench
 from tests.rtl.channel.channel_helpers import SET_CONFIGS
 
 
-@pytest.mark.usual("icarus-dual", "verilator-tiny", "verilator-dual", "verilator-many_sets")
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("name", SET_CONFIGS)
 def test_page_sets(name, simulator, seed):
     run_bench(
