@@ -42,7 +42,7 @@ def test_solver(code, simulator, seed):
     run(KeySolver(CODES[code]), "solver", code, simulator, seed)
 
 
-@pytest.mark.usual("icarus-little-16-8", "verilator-small-16-8")
+@pytest.mark.usual("icarus-little-16-8", "verilator-little-16-8", "verilator-small-16-8")
 @pytest.mark.parametrize(
     ("code", "width", "parallel"), [("little", 16, 8), ("uneven", 32, 16), ("tiny", 16, 4), ("small", 16, 8)]
 )

@@ -37,9 +37,8 @@ def run(top, name: str, simulator: Simulator, seed: int, bench: str | None = Non
 
 @pytest.mark.one_simulator
 def test_function_registers(simulator, seed):
-    accesses = 150 if simulator is Simulator.ICARUS else 700
     top = FunctionRegisters(QUEUES, ENTRIES)
-    run(top, "function_registers", simulator, seed, queues=QUEUES, accesses=accesses)
+    run(top, "function_registers", simulator, seed, queues=QUEUES, accesses=400)
 
 
 @pytest.mark.usual("icarus-8-16", "verilator-128-64")
@@ -95,28 +94,24 @@ class BehindPort(wiring.Component):
 @pytest.mark.parametrize("vectors", [3, QUEUES + 1])
 def test_interrupt_coalescer(simulator, seed, vectors):
     sizes = {"vectors": vectors, "unit_cycles": 40}
-    rounds = 10 if simulator is Simulator.ICARUS else 40
-    run(InterruptCoalescer(**sizes), "interrupt_coalescer", simulator, seed, rounds=rounds, **sizes)
+    run(InterruptCoalescer(**sizes), "interrupt_coalescer", simulator, seed, rounds=25, **sizes)
 
 
 @pytest.mark.one_simulator
 def test_queue_engine(simulator, seed):
-    commands = 12 if simulator is Simulator.ICARUS else 60
     top = BehindPort(QueueEngine(QUEUES))
-    run(top, "queue_engine", simulator, seed, queues=QUEUES, commands=commands)
+    run(top, "queue_engine", simulator, seed, queues=QUEUES, commands=30)
 
 
 @pytest.mark.one_simulator
 def test_prp_walker(simulator, seed):
-    pointers = 20 if simulator is Simulator.ICARUS else 90
     top = BehindPort(PrpWalker(MOST_BYTES))
-    run(top, "prp_walker", simulator, seed, pointers=pointers, most_bytes=MOST_BYTES)
+    run(top, "prp_walker", simulator, seed, pointers=60, most_bytes=MOST_BYTES)
 
 
 FUNCTION = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16, "unit_cycles": 400}
 
 
-@pytest.mark.one_simulator
 def test_function(simulator, seed):
     """With a port of 8 bytes on one simulator, and of 64 on the other."""
     commands, tlp = (12, TLP) if simulator is Simulator.ICARUS else (60, TlpSizes(64))
@@ -141,12 +136,11 @@ def test_root_complex(seed, port_bytes, commands):
 @pytest.mark.one_simulator
 def test_command_translator(simulator, seed):
     sizes = {"slots": 8, "most_bytes": 1 << 12}
-    commands = 100 if simulator is Simulator.ICARUS else 600
     top = CommandTranslator(preset("tiny"), **sizes)
-    run(top, "command_translator", simulator, seed, commands=commands, **sizes)
+    run(top, "command_translator", simulator, seed, commands=400, **sizes)
 
 
-@pytest.mark.usual("icarus-narrow", "verilator-wide")
+@pytest.mark.usual("icarus-narrow", "verilator-narrow", "verilator-wide")
 @pytest.mark.parametrize("width", ["narrow", "wide"])
 def test_data_mover(simulator, seed, width):
     """The narrow port has beats of 16 bytes behind it on one simulator, and of 4 on the other."""
@@ -165,10 +159,9 @@ def test_data_mover(simulator, seed, width):
 @pytest.mark.one_simulator
 def test_device_queue(simulator, seed):
     sizes = {"slots": 8, "most_bytes": 1 << 12}
-    commands = 60 if simulator is Simulator.ICARUS else 300
     tiny = preset("tiny")
     top = DeviceQueue(tiny.address_bits, **sizes, block_bytes=tiny.geometry.page_bytes)
-    run(top, "device_queue", simulator, seed, commands=commands, **sizes)
+    run(top, "device_queue", simulator, seed, commands=200, **sizes)
 
 
 DRIVE = {"queues": 4, "entries": 16, "slots": 8, "most_bytes": 1 << 13}
@@ -178,7 +171,6 @@ def drive_parameters(commands: int) -> dict[str, object]:
     return {**DRIVE, "commands": commands, "config": QUICK.name, "block_bytes": QUICK.geometry.page_bytes}
 
 
-@pytest.mark.one_simulator
 def test_pcie_front_end(simulator, seed):
     """All before the pins of the controller, which is a model."""
     commands = 4 if simulator is Simulator.ICARUS else 40
