@@ -10,7 +10,7 @@ from flashtrain.numerics.codec import decode_page
 from flashtrain.rtl.codec.decoder_lane import DecodedHead, DecodedSlice, LanePage
 from flashtrain.rtl.codec.encoder import EncoderJob
 from flashtrain.rtl.codec.layouts import EncoderShape
-from flashtrain.sim.bench.parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters, is_long
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.codec import (
     CHECK_BYTES,
@@ -42,6 +42,8 @@ PAGE, PORT = CONFIG.geometry.page_bytes, CONFIG.data_bytes
 BEATS = PAGE // PORT
 PAGE_LATENCY, BEAT_LATENCY, HEAD_LATENCY, SLICE_LATENCY = 45, 16, 16, 42
 JOB, LANE_PAGE, HEAD, SLICE = EncoderJob(CONFIG), LanePage(CONFIG), DecodedHead(CONFIG), DecodedSlice()
+REFUSALS = [(1, 0.7), (0.6, 1), *([(1, 1), (0.6, 0.7)] if is_long() else [])]
+"""Shares of cycles in which pages come, and in which slices are taken."""
 
 
 class Encoder:
@@ -201,7 +203,7 @@ def forged(page: Octets, **fields: int) -> Octets:
 
 
 @cocotb.test()
-@cocotb.parametrize(busy_in=[1, 0.6], busy_out=[1, 0.7])
+@cocotb.parametrize((("busy_in", "busy_out"), REFUSALS))
 async def refuses_what_is_no_page(dut, busy_in, busy_out):
     """Random bytes, damage anywhere, headers that lie, and pages in the wrong place."""
     rng = np.random.default_rng(cocotb.RANDOM_SEED)

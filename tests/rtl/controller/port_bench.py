@@ -9,6 +9,7 @@ from cocotb.utils import get_sim_time
 
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.registers import Registers
+from flashtrain.sim.bench.rounds import rounds
 from flashtrain.sim.bench.streams import PERIOD_NS
 from flashtrain.spec import registers as r
 from flashtrain.spec.registers import Control, CycleKind, Register, State
@@ -222,7 +223,7 @@ async def no_accesses_hang_it(dut):
         pins.careless = True
     registers = firmware.registers.master
     targets = [r.Register.CONTROL, r.Register.CHANNEL_SELECT, Register.NAND_PAUSE_LOW, Register.NAND_MODE]
-    for _ in range(250):
+    for _ in range(rounds(250, 100)):
         target = random.choice([*targets, *[Register.NAND_CYCLE] * 4])
         value = {
             Register.CONTROL: random.choice((0, 1, 1, 1)),
