@@ -60,6 +60,7 @@ class Submissions:
     partner: int
     head: int = 0
     tail: int = 0
+    priority: int = 0
 
 
 class Registers:
@@ -85,7 +86,7 @@ class Registers:
 class FrontEnd:
     """The front end with a host's memory; `open` has the I/O commands of each queue that are not answered.
 
-    `settings` has what firmware has set for interrupts, in its order.
+    `settings` has what firmware has set for interrupts and arbitration, in its order.
     """
 
     def __init__(self, memory: HostMemory) -> None:
@@ -277,7 +278,7 @@ class FrontEnd:
                     self._complete(0, cid, status, bool(field.do_not_retry.get(value)), result)
             case Mailbox.CHANGE if self.enabled:
                 self._change(value)
-            case Mailbox.AGGREGATION | Mailbox.VECTOR:
+            case Mailbox.AGGREGATION | Mailbox.VECTOR | Mailbox.ARBITRATION:
                 self.settings.append((Mailbox(offset), value))
             case Mailbox.BURST:
                 self._burst(MailboxBurst.beats.get(value) + 1, bool(MailboxBurst.write.get(value)))
@@ -304,7 +305,8 @@ class FrontEnd:
                 self.completions[number] = Completions(self._address, size, partner, interrupts)
             case MailboxChangeKind.CREATE_SUBMISSIONS:
                 size = self._registers[Mailbox.SIZE] + 1
-                self.submissions[number] = Submissions(self._address, size, partner)
+                priority = fields.priority.get(word)
+                self.submissions[number] = Submissions(self._address, size, partner, priority=priority)
             case MailboxChangeKind.DELETE_COMPLETIONS:
                 del self.completions[number]
             case MailboxChangeKind.DELETE_SUBMISSIONS:

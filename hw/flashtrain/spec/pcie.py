@@ -86,6 +86,8 @@ class Capabilities:
 
     entries = BitField(0, 16)
     contiguous = BitField(16, 1)
+    weighted = BitField(17, 1)
+    """AMS: weighted round robin with an urgent class."""
     timeout = BitField(24, 8)
     command_sets = BitField(37, 8)
     page_exponents = BitField(52, 4)
@@ -108,6 +110,7 @@ class Configuration:
     ready_without_media = BitField(24, 1)
 
     NVM_ALONE, ALL_SETS = 0b000, 0b110
+    ROUND_ROBIN, WEIGHTED = 0b000, 0b001
     SUBMISSION_EXPONENTS, COMPLETION_EXPONENTS = (0, 6), (0, 4)
     """Entries may have their sizes, or none yet."""
 
@@ -165,6 +168,8 @@ class Mailbox(IntEnum):
     """Dword 11 of feature 08h, interrupt coalescing: threshold and time. Interrupts that wait are sent."""
     VECTOR = 0x78
     """Dword 11 of feature 09h: a vector that exists, and whether it waits. As AGGREGATION."""
+    ARBITRATION = 0x7C
+    """Dword 11 of feature 01h: weights. It is 0 while the controller is disabled."""
     BUFFER = 0x80
     """128 bytes: of a burst."""
 
@@ -220,13 +225,23 @@ class MailboxChangeKind(IntEnum):
     DELETE_SUBMISSIONS = 3
 
 
+class Priority(IntEnum):
+    """QPRIO of a submission queue, for weighted round robin (section 5.5)."""
+
+    URGENT = 0
+    HIGH = 1
+    MEDIUM = 2
+    LOW = 3
+
+
 class MailboxChange:
-    """Fields of CHANGE. `kind`: `MailboxChangeKind`."""
+    """Fields of CHANGE. `kind`: `MailboxChangeKind`. `priority`: of a submission queue."""
 
     kind = BitField(0, 2)
     interrupts = BitField(2, 1)
     queue = BitField(8, 7)
     partner = BitField(16, 7)
+    priority = BitField(24, 2)
 
 
 class MailboxBurst:
@@ -251,6 +266,17 @@ class MailboxVector:
     alone = BitField(16, 1)
 
 
+class MailboxArbitration:
+    """Fields of ARBITRATION (section 5.27.1.1): commands of each class in a round, less one.
+
+    Bursts are of one command, so the field of the burst has no effect.
+    """
+
+    low = BitField(8, 8)
+    medium = BitField(16, 8)
+    high = BitField(24, 8)
+
+
 AGGREGATION_SECONDS = 100e-6
 """The unit of `MailboxAggregation.time`."""
 
@@ -267,12 +293,16 @@ class NamespaceWord:
     fails_on_unwritten = BitField(18, 1)
 
 
-def capabilities(entries: int, page_exponents: int) -> int:
-    """CAP of a controller with queues of up to `entries`, and pages of up to 2**`page_exponents` x 4 KiB."""
+def capabilities(entries: int, page_exponents: int, weighted: bool = False) -> int:
+    """CAP of a controller with queues of up to `entries`, and pages of up to 2**`page_exponents` x 4 KiB.
+
+    weighted: a host may choose weighted round robin.
+    """
     fields = Capabilities
     return (
         fields.entries.put(entries - 1)
         | fields.contiguous.put(1)
+        | fields.weighted.put(weighted)
         | fields.timeout.put(READY_TIMEOUT)
         | fields.command_sets.put(fields.NVM | fields.CHOSEN)
         | fields.page_exponents.put(page_exponents)
@@ -280,13 +310,13 @@ def capabilities(entries: int, page_exponents: int) -> int:
     )
 
 
-def is_possible(configuration: int, page_exponents: int) -> bool:
+def is_possible(configuration: int, page_exponents: int, weighted: bool = False) -> bool:
     """Whether a controller can be enabled with these values of CC (section 3.1.3.5)."""
     fields = Configuration
     return (
         fields.command_set.get(configuration) in (fields.NVM_ALONE, fields.ALL_SETS)
         and fields.page_exponent.get(configuration) <= page_exponents
-        and fields.arbitration.get(configuration) == 0
+        and fields.arbitration.get(configuration) in (fields.ROUND_ROBIN, fields.WEIGHTED)[: 1 + weighted]
         and fields.submission_exponent.get(configuration) in fields.SUBMISSION_EXPONENTS
         and fields.completion_exponent.get(configuration) in fields.COMPLETION_EXPONENTS
         and not fields.ready_without_media.get(configuration)

@@ -118,6 +118,10 @@ struct ft_fw_reply ft_fw_set_feature(struct ft_firmware* firmware) {
             if ((value & 0xffff) != threshold(&feature, value))
                 reply.status = FLASHTRAIN_TARGET_STATUS_FEATURE_NOT_CHANGEABLE;
             break;
+        case FLASHTRAIN_ADMIN_FEATURE_ARBITRATION:
+            ft_fw_write(firmware, FLASHTRAIN_MAILBOX_ARBITRATION, value & feature.mask);
+            firmware->stored[feature.index] = value & feature.mask;
+            break;
         case FLASHTRAIN_ADMIN_FEATURE_INTERRUPT_COALESCING:
             ft_fw_write(firmware, FLASHTRAIN_MAILBOX_AGGREGATION, value & feature.mask);
             firmware->stored[feature.index] = value & feature.mask;

@@ -48,7 +48,7 @@ uint32_t ft_fw_field(unsigned low, unsigned width, uint32_t value);
 uint32_t ft_fw_rest(struct ft_firmware* firmware);
 void ft_fw_answer(struct ft_firmware* firmware, uint16_t cid, uint16_t status, uint32_t result);
 void ft_fw_change(struct ft_firmware* firmware, uint32_t kind, uint32_t queue, uint32_t partner,
-                  bool interrupts);
+                  uint32_t others);
 
 /* tables.c */
 uint32_t ft_fw_get32(const uint8_t* bytes);

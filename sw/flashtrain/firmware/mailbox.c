@@ -44,14 +44,13 @@ void ft_fw_answer(struct ft_firmware* firmware, uint16_t cid, uint16_t status, u
                     ft_fw_field(FLASHTRAIN_MAILBOX_ANSWER_DO_NOT_RETRY, again ? 0 : 1));
 }
 
-/* ADDRESS and SIZE of a new queue were written before. */
+/* ADDRESS and SIZE of a new queue were written before. `others`: fields of its kind. */
 void ft_fw_change(struct ft_firmware* firmware, uint32_t kind, uint32_t queue, uint32_t partner,
-                  bool interrupts) {
+                  uint32_t others) {
     ft_fw_rest(firmware);
     ft_fw_write(firmware, FLASHTRAIN_MAILBOX_CHANGE,
                 ft_fw_field(FLASHTRAIN_MAILBOX_CHANGE_KIND, kind) |
-                    ft_fw_field(FLASHTRAIN_MAILBOX_CHANGE_INTERRUPTS, interrupts) |
                     ft_fw_field(FLASHTRAIN_MAILBOX_CHANGE_QUEUE, queue) |
-                    ft_fw_field(FLASHTRAIN_MAILBOX_CHANGE_PARTNER, partner));
+                    ft_fw_field(FLASHTRAIN_MAILBOX_CHANGE_PARTNER, partner) | others);
     ft_fw_rest(firmware);
 }

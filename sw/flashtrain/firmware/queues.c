@@ -88,7 +88,8 @@ struct ft_fw_reply ft_fw_create_completions(struct ft_firmware* firmware, uint32
     if (status) return refused(status, true);
     place(firmware);
     ft_fw_change(firmware, FLASHTRAIN_MAILBOX_CHANGE_KIND_CREATE_COMPLETIONS, number, vector,
-                 firmware->entry[FT_FW_CDW11] & INTERRUPTS);
+                 ft_fw_field(FLASHTRAIN_MAILBOX_CHANGE_INTERRUPTS,
+                             (firmware->entry[FT_FW_CDW11] & INTERRUPTS) != 0));
     firmware->completions[number] = true;
     return refused(FLASHTRAIN_TARGET_STATUS_SUCCESS, false);
 }
@@ -106,7 +107,8 @@ struct ft_fw_reply ft_fw_create_submissions(struct ft_firmware* firmware, uint32
     if (!status) status = check_base(firmware, page_bytes);
     if (status) return refused(status, true);
     place(firmware);
-    ft_fw_change(firmware, FLASHTRAIN_MAILBOX_CHANGE_KIND_CREATE_SUBMISSIONS, number, chosen, false);
+    ft_fw_change(firmware, FLASHTRAIN_MAILBOX_CHANGE_KIND_CREATE_SUBMISSIONS, number, chosen,
+                 ft_fw_field(FLASHTRAIN_MAILBOX_CHANGE_PRIORITY, firmware->entry[FT_FW_CDW11] >> 1 & 3));
     firmware->submissions[number].state = FT_QUEUE_PRESENT;
     firmware->submissions[number].partner = (uint8_t)chosen;
     return refused(FLASHTRAIN_TARGET_STATUS_SUCCESS, false);
@@ -120,7 +122,7 @@ struct ft_fw_reply ft_fw_delete_completions(struct ft_firmware* firmware) {
         if (firmware->submissions[queue].state && firmware->submissions[queue].partner == number)
             return refused(FLASHTRAIN_TARGET_STATUS_INVALID_QUEUE_DELETION, false);
     }
-    ft_fw_change(firmware, FLASHTRAIN_MAILBOX_CHANGE_KIND_DELETE_COMPLETIONS, number, 0, false);
+    ft_fw_change(firmware, FLASHTRAIN_MAILBOX_CHANGE_KIND_DELETE_COMPLETIONS, number, 0, 0);
     firmware->completions[number] = false;
     return refused(FLASHTRAIN_TARGET_STATUS_SUCCESS, false);
 }
@@ -131,7 +133,7 @@ struct ft_fw_reply ft_fw_delete_submissions(struct ft_firmware* firmware) {
     if (!number || number > FLASHTRAIN_MAX_QUEUES ||
         firmware->submissions[number].state != FT_QUEUE_PRESENT)
         return refused(FLASHTRAIN_TARGET_STATUS_INVALID_QUEUE_NUMBER, false);
-    ft_fw_change(firmware, FLASHTRAIN_MAILBOX_CHANGE_KIND_DELETE_SUBMISSIONS, number, 0, false);
+    ft_fw_change(firmware, FLASHTRAIN_MAILBOX_CHANGE_KIND_DELETE_SUBMISSIONS, number, 0, 0);
     firmware->submissions[number].state = FT_QUEUE_DELETED;
     firmware->submissions[number].cid = (uint16_t)(firmware->entry[FT_FW_CDW0] >> 16);
     const struct ft_fw_reply reply = {.later = true};

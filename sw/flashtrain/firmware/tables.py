@@ -9,8 +9,6 @@ from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 from flashtrain.nvme.subsystem.features import (
-    CHANGEABLE,
-    FIXED,
     OF_NAMESPACES,
     STORED,
     WARNING_KELVIN,
@@ -159,7 +157,7 @@ def firmware_tables(
         settings, serial, namespaces, transfer_exponent(config, most_bytes),
         (config.max_open, config.max_active), lambda: (CONTROLLER,),
     )  # fmt: skip
-    features = Features(PCIE.features, settings.queues, cached, bytes(16), 0)
+    features = Features(PCIE.features, settings.queues, cached, bytes(16), 0, PCIE.weighted)
     pages = [*_identify_pages(identify, namespaces), *_log_pages(features, namespaces, notes or {})]
     registers = list(_registers(config, node, slots, most_bytes))
     registers.append((Register.CONTROL, start))
@@ -231,11 +229,11 @@ def _long(low: int, value: int) -> Iterator[tuple[int, int]]:
 
 def _feature_rows(features: Features) -> Iterator[FeatureRow]:
     for feature in PCIE.features:
-        fixed = FIXED.get(feature)
+        fixed = features.fixed.get(feature)
         flags = FeatureFlag(0)
         for flag, has in (
             (FeatureFlag.SUPPORTED, feature in features.supported),
-            (FeatureFlag.CHANGEABLE, feature in CHANGEABLE),
+            (FeatureFlag.CHANGEABLE, feature in features.changeable),
             (FeatureFlag.OF_NAMESPACES, feature in OF_NAMESPACES),
             (FeatureFlag.FIXED, fixed is not None),
         ):

@@ -7,6 +7,7 @@ DEVICE_QUEUE = "rtl/pcie/test_pcie.py::test_device_queue"
 MOVER = "rtl/pcie/test_pcie.py::test_data_mover"
 TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
 TLP_PORT = "rtl/pcie/test_pcie.py::test_tlp_port"
+TURNS = "rtl/pcie/test_pcie.py::test_queue_turns"
 COALESCER = "rtl/pcie/test_pcie.py::test_interrupt_coalescer"
 ROOT_COMPLEX = "rtl/pcie/test_pcie.py::test_root_complex"
 FIRMWARE_BUS = "rtl/pcie/test_pcie.py::test_firmware_bus"
@@ -68,6 +69,22 @@ PCIE = (
         "(dropped & 0, front),",
         "a command that was dropped has no end, and CSTS.RDY stays",
         FUNCTION,
+    ),
+    Fault(
+        "one-turn-too-many-in-a-round",
+        "pcie/queue_turns.py",
+        "may[place].eq(left != 1)",
+        "may[place].eq(left != 0)",
+        "a class of queues has a turn more in a round than its weight says, or all of them",
+        TURNS,
+    ),
+    Fault(
+        "classes-without-weights",
+        "pcie/queue_turns.py",
+        "mine.eq(Mux(self.weighted, self.priority, Priority.URGENT))",
+        "mine.eq(self.priority)",
+        "priorities of queues count although the host has chosen round robin",
+        TURNS,
     ),
     Fault(
         "one-completion-too-many-waits",

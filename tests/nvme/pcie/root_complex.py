@@ -156,7 +156,9 @@ class RootComplex:
         (completion,) = await self.completions(queue, 1)
         return completion
 
-    async def create(self, number: int, entries: int = 32, vector: int | None = None) -> Pair:
+    async def create(
+        self, number: int, entries: int = 32, vector: int | None = None, priority: int = 0
+    ) -> Pair:  # fmt: skip
         """Make a pair of I/O queues."""
         base = QUEUES + number * 0x2_0000
         pair = Pair(number, base, base + 0x1_0000, entries)
@@ -164,7 +166,7 @@ class RootComplex:
         flags = 1 if vector is None else 3 | vector << 16
         for opcode, address, word in (
             (AdminOpcode.CREATE_CQ, pair.completions, flags),
-            (AdminOpcode.CREATE_SQ, pair.submissions, 1 | number << 16),
+            (AdminOpcode.CREATE_SQ, pair.submissions, 1 | priority << 1 | number << 16),
         ):
             made = entry(opcode, 7, prp1=address, dwords=((entries - 1) << 16 | number, word))
             assert (await self.execute(0, made)).status == 0

@@ -7,7 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from flashtrain.nvme.pcie.queues import SubmissionQueue
+from flashtrain.nvme.pcie.turns import Turns
 from flashtrain.nvme.wire.commands import AdminOpcode
+from flashtrain.spec.pcie import Priority
 
 from .root_complex import (
     ACQ,
@@ -96,7 +99,7 @@ def test_the_registers():
         (31 << 16 | 31, 0x1_1000, ENABLE | 1 << 7),
         (31 << 16 | 31, 0x1_0000, ENABLE | 5 << 7),
         (31 << 16 | 31, 0x1_0000, ENABLE | 1 << 4),
-        (31 << 16 | 31, 0x1_0000, ENABLE | 1 << 11),
+        (31 << 16 | 31, 0x1_0000, ENABLE | 2 << 11),
     ],
     ids=["one-entry", "one-completion", "unaligned", "page", "command-set", "arbitration"],
 )
@@ -347,6 +350,39 @@ def test_features_of_interrupts():
         assert (await feature(get, 0x0F))[0] == (await feature(get, 0x81))[0] == 0x002
         await host.create(1)
         assert (await feature(change, 0x07, 3 << 16 | 3))[0] == 0x00C
+
+    drive(body)
+
+
+def test_classes_of_queues_have_their_shares():
+    """Urgent commands begin first, then so many of each class in a round as its weight says."""
+
+    async def body(host: RootComplex) -> None:
+        await host.enable(configuration=ENABLE | 1 << 11)
+        # Three commands of high priority in a round, two of medium and one of low.
+        for dwords in ((0x01, 2 << 24 | 1 << 16 | 7),):
+            assert (await host.execute(0, entry(AdminOpcode.SET_FEATURES, 1, dwords=dwords))).status == 0
+        got = await host.execute(0, entry(AdminOpcode.GET_FEATURES, 1, dwords=(0x01,)))
+        assert got.result == 2 << 24 | 1 << 16 | 7
+        turns = Turns()
+        turns.weighted = True
+        queues = [SubmissionQueue(one, 0, 8, None, None, Priority(one)) for one in range(4)]
+        for queue in queues:
+            turns.add(queue)
+        weights = host.function.controller.features.weights
+        found = []
+        for _ in range(12):
+            queue = turns.take(weights)
+            found.append(queue.number)
+            if queue.number:
+                turns.add(queue)
+        assert found == [0] + [1, 1, 1, 2, 2, 3] * 1 + [1, 1, 1, 2, 2]
+        assert queues[3] in turns and queues[0] not in turns
+        for queue in (3, 1):
+            await host.create(queue, priority=queue)
+            host.submit(queue, *(entry(READ, 10 * queue + one, 1, DATA) for one in range(4)))
+        for queue in (1, 3):
+            await host.completions(queue, 4)
 
     drive(body)
 

@@ -18,7 +18,7 @@ from flashtrain.rtl.pcie.layouts import (
 from flashtrain.rtl.pcie.queue_engine import BUFFER_ENTRIES, MAILBOX_ENTRIES
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSource, pack, start, unpack
-from flashtrain.spec.pcie import TlpSizes
+from flashtrain.spec.pcie import MailboxArbitration, Priority, TlpSizes
 from tests.rtl.pcie.host_memory import TlpHost
 
 QUEUES, COMMANDS = bench_parameters()["queues"], bench_parameters()["commands"]
@@ -87,16 +87,19 @@ class Bench:
         self._pages += 1
         return self._pages * PAGE
 
-    async def start(self, entries: tuple[int, int] = (8, 8)) -> None:
+    async def start(self, entries: tuple[int, int] = (8, 8), weighted: int = 0, weights: int = 0) -> None:
         completions = Completions(0, entries[1], self.page(), 0)
         self.pairs = {0: Pair(0, entries[0], completions, self.page())}
         self.queues = {0: completions}
         admin = pack(ADMIN, sq_base=self.pairs[0].base, sq_size=entries[0] - 1,
                      cq_base=completions.base, cq_size=entries[1] - 1)  # fmt: skip
-        await start(self.dut, admin=admin, enable=1, taken=0)
+        await start(self.dut, admin=admin, enable=1, taken=0, weighted=weighted, weights=weights)
         cocotb.start_soon(self._controller())
 
-    def create(self, number: int, entries: int, partner: Completions | int, interrupts: bool = True) -> Pair:
+    def create(
+        self, number: int, entries: int, partner: Completions | int, interrupts: bool = True,
+        priority: int = 0,
+    ) -> Pair:  # fmt: skip
         """Make a submission queue, and a completion queue with as many entries as `partner` says."""
         if isinstance(partner, int):
             partner = Completions(number, partner, self.page(), random.randrange(QUEUES + 1), interrupts)
@@ -106,7 +109,7 @@ class Bench:
         pair = Pair(number, entries, partner, self.page())
         self.pairs[number] = pair
         self.change(ChangeKind.CREATE_SUBMISSIONS, number, base=pair.base, size=entries - 1,
-                    partner=partner.number)  # fmt: skip
+                    partner=partner.number, priority=priority)  # fmt: skip
         return pair
 
     def change(self, kind: ChangeKind, number: int, **fields: int) -> None:
@@ -447,3 +450,29 @@ async def latencies_and_rates_are_those_of_the_data_sheet(dut):
     await bench.settle()
     assert len(bench.host.log) - writes == 103
     assert interval <= 9, interval
+
+
+@cocotb.test()
+async def classes_have_their_shares(dut):
+    """Urgent commands first, then three of high priority, two of medium and one of low in each round."""
+    bench = Bench(dut, latency=20)
+    weights = MailboxArbitration.high.put(2) | MailboxArbitration.medium.put(1)
+    await bench.start(weighted=1, weights=weights)
+    numbers = dict(zip(Priority, random.sample(range(1, QUEUES + 1), len(Priority)), strict=True))
+    for priority, number in numbers.items():
+        bench.create(number, 40, 40, priority=priority)
+    await bench.until(lambda: bench.changes.empty, "the queues")
+    await bench.settle()
+    bench.taking = False
+    urgent = BUFFER_ENTRIES + 4
+    for priority, number in numbers.items():
+        bench.submit(bench.pairs[number], urgent if priority == Priority.URGENT else 12)
+        await bench.until(lambda: bench.doorbells.empty, "the doorbell")
+        await bench.settle()
+    assert bench.order == [numbers[Priority.URGENT]] * BUFFER_ENTRIES
+    bench.taking = True
+    await bench.until(lambda: len(bench.order) == urgent + 36, "the last command")
+    kinds = {number: priority for priority, number in numbers.items()}
+    found = [kinds[number] for number in bench.order[BUFFER_ENTRIES:]]
+    of_round = [Priority.HIGH] * 3 + [Priority.MEDIUM] * 2 + [Priority.LOW]
+    assert found[: 4 + 24] == [Priority.URGENT] * 4 + of_round * 4

@@ -26,7 +26,7 @@ class SoftwareFunction:
             fault=None,
             record_end=lambda controller: None,
         )
-        features = Features(PCIE.features, queues, False, b"", 0)
+        features = Features(PCIE.features, queues, False, b"", 0, PCIE.weighted)
         subsystem.open_controller = lambda host, profile, kind: kind(subsystem, 1, host, profile, features)
         memory = SimpleNamespace(message=lambda address, data: self.messages.append((address, data)))
         self.function = Function(subsystem, memory)

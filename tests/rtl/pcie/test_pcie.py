@@ -17,6 +17,7 @@ from flashtrain.rtl.pcie.interrupt_coalescer import InterruptCoalescer
 from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
 from flashtrain.rtl.pcie.prp_walker import PrpWalker
 from flashtrain.rtl.pcie.queue_engine import QueueEngine
+from flashtrain.rtl.pcie.queue_turns import QueueTurns
 from flashtrain.rtl.pcie.tlp_port import TlpPort
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import preset
@@ -95,6 +96,11 @@ class BehindPort(wiring.Component):
 def test_interrupt_coalescer(simulator, seed, vectors):
     sizes = {"vectors": vectors, "unit_cycles": 40}
     run(InterruptCoalescer(**sizes), "interrupt_coalescer", simulator, seed, rounds=25, **sizes)
+
+
+@pytest.mark.one_simulator
+def test_queue_turns(simulator, seed):
+    run(QueueTurns(QUEUES), "queue_turns", simulator, seed, queues=QUEUES, rounds=10)
 
 
 @pytest.mark.one_simulator

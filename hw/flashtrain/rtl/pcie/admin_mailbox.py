@@ -73,6 +73,7 @@ class AdminMailbox(wiring.Component):
     answers : Out(stream(QueueAnswer))
     changes : Out(stream(QueueChange))
     settings : Out(stream(AggregationSetting))   of interrupts, always ready; in the cycle of their write
+    weights : Out(32)                ARBITRATION
     queue : Out, open : In           commands of an I/O submission queue, a cycle later
     read : Out(ReadPort), write : Out(WritePort)
     idle : Out(1)                    no command is here, and no work
@@ -96,6 +97,7 @@ class AdminMailbox(wiring.Component):
             "answers": Out(stream.Signature(QueueAnswer())),
             "changes": Out(stream.Signature(QueueChange())),
             "settings": Out(stream.Signature(AggregationSetting(), always_ready=True)),
+            "weights": Out(DWORD_BITS),
             "queue": Out(QUEUE_BITS),
             "open": In(OPEN_BITS),
             "read": Out(ReadPort(**sizes)),
@@ -202,6 +204,10 @@ class AdminMailbox(wiring.Component):
             self.settings.payload.of_vector.eq(at == Mailbox.VECTOR // 4),
             self.settings.payload.value.eq(dword),
         ]
+        with m.If(writes[Mailbox.ARBITRATION]):
+            m.d.sync += self.weights.eq(dword)
+        with m.If(~self.enabled):
+            m.d.sync += self.weights.eq(0)
         with m.If(writes[Mailbox.TAKE]):
             m.d.sync += found.eq(self._takes)
         with m.If(writes[Mailbox.OPEN]):
@@ -220,6 +226,7 @@ class AdminMailbox(wiring.Component):
                 change.interrupts.eq(bits_of(dword, MailboxChange.interrupts)),
                 change.queue.eq(bits_of(dword, MailboxChange.queue)),
                 change.partner.eq(bits_of(dword, MailboxChange.partner)),
+                change.priority.eq(bits_of(dword, MailboxChange.priority)),
             ]
         with m.If(self._begins):
             m.d.sync += self._direction.eq(bits_of(dword, MailboxBurst.write))

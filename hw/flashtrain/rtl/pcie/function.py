@@ -168,6 +168,8 @@ class Function(wiring.Component):
             self.attention.eq(mailbox.attention),
             engine.enable.eq(registers.enabled),
             engine.admin.eq(registers.admin),
+            engine.weighted.eq(registers.weighted),
+            engine.weights.eq(mailbox.weights),
             engine.taken[0].eq(mailbox.taken),
             engine.taken[1].eq(buffer.taken),
             buffer.enable.eq(registers.enabled),

@@ -35,7 +35,7 @@ class FunctionRegisters(wiring.Component):
     fire : In(stream)                 a vector
     messages : Out(stream(Message))
     enable_vectors, mask_vectors : In(1)   MSI-X Enable and Function Mask of the configuration space
-    enabled, page_exponent, admin, running, fail, fault, shut_down, ended : see `Properties`
+    enabled, page_exponent, weighted, admin, running, fail, fault, shut_down, ended : see `Properties`
     """
 
     def __init__(self, queues: int, entries: int):
@@ -51,6 +51,7 @@ class FunctionRegisters(wiring.Component):
             "mask_vectors": In(1),
             "enabled": Out(1),
             "page_exponent": Out(PAGE_EXPONENT_BITS),
+            "weighted": Out(1),
             "admin": Out(AdminQueues()),
             "running": In(1),
             "fail": In(1),
@@ -70,6 +71,7 @@ class FunctionRegisters(wiring.Component):
             vectors.mask_all.eq(self.mask_vectors),
             self.enabled.eq(properties.enabled),
             self.page_exponent.eq(properties.page_exponent),
+            self.weighted.eq(properties.weighted),
             self.admin.eq(properties.admin),
             self.shut_down.eq(properties.shut_down),
             properties.running.eq(self.running),

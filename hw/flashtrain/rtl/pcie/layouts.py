@@ -153,12 +153,13 @@ class QueueChange(data.StructLayout):
     - base: address, a multiple of 4 KiB. size: entries - 1.
     - partner: the completion queue of a submission queue, the vector of a completion queue.
     - interrupts: of a completion queue: its entries fire the vector.
+    - priority: `spec.pcie.Priority` of a submission queue.
     """
 
     def __init__(self):
         super().__init__({
             "kind": ChangeKind, "queue": QUEUE_BITS, "base": ADDRESS_BITS, "size": INDEX_BITS,
-            "partner": QUEUE_BITS, "interrupts": 1,
+            "partner": QUEUE_BITS, "interrupts": 1, "priority": 2,
         })  # fmt: skip
 
 

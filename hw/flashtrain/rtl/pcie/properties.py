@@ -38,6 +38,7 @@ class Properties(wiring.Component):
     data : In(32)
     enabled : Out(1)           queues may be used
     page_exponent : Out(3)     CC.MPS
+    weighted : Out(1)          CC.AMS
     admin : Out(AdminQueues)   constant while enabled
     running : In(1)            rises when queues are in use, falls when nothing of them is under way
     fail : In(1)               pulse: an error that no completion can report
@@ -55,6 +56,7 @@ class Properties(wiring.Component):
             "data": In(DWORD_BITS),
             "enabled": Out(1),
             "page_exponent": Out(PAGE_EXPONENT_BITS),
+            "weighted": Out(1),
             "admin": Out(AdminQueues()),
             "running": In(1),
             "fail": In(1),
@@ -76,6 +78,7 @@ class Properties(wiring.Component):
         m.d.comb += [
             self.enabled.eq(enable & ~refused & ~draining),
             self.page_exponent.eq(bits_of(control, Configuration.page_exponent)),
+            self.weighted.eq(bits_of(control, Configuration.arbitration) == Configuration.WEIGHTED),
             self.admin.sq_base.eq(submissions << PAGE_BITS),
             self.admin.sq_size.eq(bits_of(sizes, AdminSizes.submissions)),
             self.admin.cq_base.eq(completions << PAGE_BITS),
@@ -105,7 +108,7 @@ class Properties(wiring.Component):
             m.d.sync += mask.eq(mask & ~self.data)
         self._admin_queues(m, ~enable, sizes, submissions, completions)
 
-        offered, status = capabilities(self.entries, MAX_PAGE_EXPONENT), Signal(4)
+        offered, status = capabilities(self.entries, MAX_PAGE_EXPONENT, weighted=True), Signal(4)
         m.d.comb += status.eq(Cat(ready, refused | self.fault, self.shut_down, done))
         values = {
             Property.CAPABILITIES: Const(offered & 0xFFFF_FFFF, DWORD_BITS),
@@ -133,7 +136,7 @@ class Properties(wiring.Component):
         return (
             Cat(bits_of(data, fields.command_set) == one for one in sets).any()
             & (bits_of(data, fields.page_exponent) <= MAX_PAGE_EXPONENT)
-            & (bits_of(data, fields.arbitration) == 0)
+            & (bits_of(data, fields.arbitration) <= fields.WEIGHTED)
             & Cat(bits_of(data, fields.submission_exponent) == one for one in exponents).any()
             & Cat(
                 bits_of(data, fields.completion_exponent) == one for one in fields.COMPLETION_EXPONENTS

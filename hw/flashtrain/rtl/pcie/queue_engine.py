@@ -14,6 +14,7 @@ from flashtrain.spec.pcie import PAGE_BITS, WORD_BYTES
 
 from .layouts import (
     ADDRESS_BITS,
+    DWORD_BITS,
     INDEX_BITS,
     QUEUE_BITS,
     AdminQueues,
@@ -23,7 +24,7 @@ from .layouts import (
     QueueChange,
     QueueEntry,
 )
-from .turn_search import TurnSearch
+from .queue_turns import QueueTurns
 
 OUTSTANDING = 16
 """Fetches under way, and completion entries that were not acknowledged."""
@@ -49,7 +50,7 @@ class QueueEngine(wiring.Component):
 
     A job reads the settings and places of a submission queue and its completion queue from memories, compares
     them, and writes what changes. Changes of queues come first, then doorbells, admin answers, other answers,
-    and fetches. Admin commands are fetched first, and other queues take turns, entry by entry.
+    and fetches. Admin commands are fetched first, and other queues take turns, entry by entry: `QueueTurns`.
 
     A command is fetched when there is a place for it behind the engine. That of an I/O command reserves a
     place in its completion queue, so its answer never waits. An admin answer waits for a place.
@@ -70,6 +71,7 @@ class QueueEngine(wiring.Component):
     Members
     -------
     enable : In(1), admin : In(AdminQueues)   of `Properties`
+    weighted : In(1), weights : In(32)    see `QueueTurns`; the first is constant while enabled
     running : Out(1)        queues are in use, or something of them is under way
     failed : Out(1)         pulse: the host's memory has refused a request
     doorbells : In(stream(Doorbell))
@@ -88,6 +90,8 @@ class QueueEngine(wiring.Component):
         super().__init__({
             "enable": In(1),
             "admin": In(AdminQueues()),
+            "weighted": In(1),
+            "weights": In(DWORD_BITS),
             "running": Out(1),
             "failed": Out(1),
             "doorbells": In(stream.Signature(Doorbell())),
@@ -115,13 +119,14 @@ class QueueEngine(wiring.Component):
         self._buffer = Signal(range(BUFFER_ENTRIES + 1), init=BUFFER_ENTRIES)
         self._begins, self._entry = Signal(), Signal(8 * Completion.BYTES)
         self._blocked = Signal()  # the admin answer waits for a place in its completion queue
-        m.submodules.turn = self._turn = TurnSearch(self.queues)
+        m.submodules.turn = self._turn = QueueTurns(self.queues)
         m.submodules.flights = self._flights = Queue(
             data.StructLayout({"queue": QUEUE_BITS, "head": INDEX_BITS}), OUTSTANDING
         )
         m.submodules.reports = self._reports = Queue(
             data.StructLayout({"vector": QUEUE_BITS, "interrupts": 1}), OUTSTANDING
         )
+        m.d.comb += [self._turn.weighted.eq(self.weighted), self._turn.weights.eq(self.weights)]
         choosing, reading, changing = Signal(), Signal(), Signal()
         self._memories(m, choosing, reading)
         self._choose(m, choosing)
@@ -299,6 +304,11 @@ class QueueEngine(wiring.Component):
                 interrupts.eq(1),
             ]
             m.d.sync += self._step.eq(self._step + 1)
+        m.d.comb += [
+            self._turn.sets.eq((kind == ChangeKind.CREATE_SUBMISSIONS) & ~own),
+            self._turn.queue.eq(self._number - 1),
+            self._turn.priority.eq(change.priority),
+        ]
         sq_open = self._sq_open.bit_select(self._number, 1)
         cq_open = self._cq_open.bit_select(self._cq_number, 1)
         page = base[PAGE_BITS:]

@@ -1,7 +1,7 @@
 """The queues of a function, and the commands in them from their doorbell to their completion."""
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from threading import Lock
 
@@ -21,6 +21,7 @@ from flashtrain.spec.pcie import (
     PAGE_BITS,
     AdminSizes,
     Configuration,
+    Priority,
     has_admin_queues,
 )
 
@@ -28,6 +29,7 @@ from .coalescing import Coalescing
 from .memory import HostMemory, Unreachable, scatter
 from .prp import spans
 from .queues import Command, CompletionQueue, PageData, SubmissionQueue
+from .turns import Turns
 
 _PSDT = 0xC0
 """Bits of a command's flags: the data pointer is no pair of PRPs."""
@@ -57,7 +59,7 @@ class Commands:
         self._submissions: dict[int, SubmissionQueue] = {}
         self._completions: dict[int, CompletionQueue] = {}
         self._unfetched: set[SubmissionQueue] = set()
-        self._turns: deque[SubmissionQueue] = deque()
+        self._turns = Turns()
         self._to_post: set[CompletionQueue] = set()
         self._page_bytes = 1 << PAGE_BITS
         self._gate = Lock()
@@ -70,6 +72,8 @@ class Commands:
     def start(self, page_bytes: int, sizes: int, submissions: int, completions: int) -> bool:
         """Make the admin queues by AQA, ASQ and ACQ; False if they cannot be."""
         self._page_bytes = page_bytes
+        arbitration = Configuration.arbitration.get(self._controller.configuration)
+        self._turns.weighted = arbitration == Configuration.WEIGHTED
         if not has_admin_queues(sizes, submissions, completions, page_bytes):
             return False
         sq_entries, cq_entries = AdminSizes.submissions.get(sizes) + 1, AdminSizes.completions.get(sizes) + 1
@@ -134,7 +138,7 @@ class Commands:
             self._fail(f"submission queue {queue.number} is at {address}, where there is no memory")
             return
         if queue.number and queue not in self._turns:
-            self._turns.append(queue)
+            self._turns.add(queue)
 
     def _begin(self) -> None:
         """Fetch commands, and begin those that wait, as far as there is room."""
@@ -145,10 +149,10 @@ class Commands:
         while admin is not None and admin.waiting and self._controller.enabled:
             self._begin_admin(admin.waiting.popleft())
         while self._turns and self._begun < self._most_begun and self._controller.enabled:
-            queue = self._turns.popleft()
+            queue = self._turns.take(self._controller.features.weights)
             if queue.waiting:
                 self._begin_io(queue.waiting.popleft())
-                self._turns.append(queue)
+                self._turns.add(queue)
 
     def _enter(self, command: Command) -> None:
         """Check what commands of all queues have in common."""
@@ -281,6 +285,7 @@ class Commands:
 
     def _create_submissions(self, entry: Entry) -> Reply:
         """NVM Express Base 2.0, section 5.5. The priority has no meaning for round robin."""
+        priority = Priority(entry.dword_11 >> 1 & 3)
         exponent = Configuration.submission_exponent.get(self._controller.configuration)
         number, entries = self._new_queue(entry, self._submissions, exponent)
         chosen = entry.dword_11 >> 16
@@ -290,7 +295,8 @@ class Commands:
             raise Refusal(TargetStatus.INVALID_COMPLETION_QUEUE)
         self._check_base(entry)
         completions = self._completions[chosen]
-        self._add(SubmissionQueue(number, entry.sgl_address, entries, completions, self._complete))
+        queue = SubmissionQueue(number, entry.sgl_address, entries, completions, self._complete, priority)
+        self._add(queue)
         return SUCCESS
 
     def _delete_completions(self, entry: Entry) -> Reply:

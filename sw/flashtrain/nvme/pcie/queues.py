@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from flashtrain.nvme.subsystem.reply import Reply
 from flashtrain.nvme.wire.commands import COMMAND_BYTES, Entry, answer_bytes, parse_entry
 from flashtrain.nvme.wire.statuses import TargetStatus, is_final
+from flashtrain.spec.pcie import Priority
 
 from .memory import Memory, gather, read, scatter, write
 
@@ -136,6 +137,7 @@ class SubmissionQueue:
     entries: int
     completions: CompletionQueue
     on_abort: Callable[[Command, Reply], None]
+    priority: Priority = Priority.URGENT
     head: int = 0
     tail: int = 0
     waiting: deque[Command] = field(default_factory=deque)

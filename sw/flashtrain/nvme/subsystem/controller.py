@@ -100,7 +100,8 @@ class Controller:
 
     @property
     def capabilities(self) -> int:
-        return capabilities(self.subsystem.settings.entries, self.profile.page_exponents)
+        profile = self.profile
+        return capabilities(self.subsystem.settings.entries, profile.page_exponents, profile.weighted)
 
     def get(self, offset: int) -> int | None:
         """A property's value; None for one that does not exist."""
@@ -126,7 +127,7 @@ class Controller:
             return False
         was, self._configuration = self._configuration, value
         if not was & 1 and value & 1:
-            self._refused = not is_possible(value, self.profile.page_exponents)
+            self._refused = not is_possible(value, self.profile.page_exponents, self.profile.weighted)
             self._ready = Ready(0)
             if not self._refused:
                 self._start()

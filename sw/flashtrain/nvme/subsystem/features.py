@@ -7,6 +7,7 @@ from typing import NamedTuple
 from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec.host_commands import EVERY_NAMESPACE
+from flashtrain.spec.pcie import MailboxArbitration, Priority
 
 from .namespaces import refusal_of
 from .reply import Reply
@@ -83,6 +84,7 @@ STORED: Mapping[Feature, int] = {
     Feature.INTERRUPT_VECTOR: _VECTOR_AS_IT_IS,
     Feature.ASYNC_EVENTS: ZONE_EVENTS | 0xFF,
     Feature.ERROR_RECOVERY: DULBE | _TIME_LIMIT,
+    Feature.ARBITRATION: 0xFFFF_FF07,
 }
 """The bits that are kept of a value. Before the first one they are 0."""
 
@@ -94,14 +96,18 @@ class Features:
     - keep_alive: milliseconds until a silent host is gone; 0: never.
     - queues: I/O queues of a controller, at most.
     - cached: the device has a volatile write cache.
+    - weighted: weights of arbitration can be set. Otherwise it is one of `fixed`.
     """
 
     def __init__(
-        self, known: tuple[Feature, ...], queues: int, cached: bool, host_identifier: bytes, keep_alive: int
-    ) -> None:
+        self, known: tuple[Feature, ...], queues: int, cached: bool, host_identifier: bytes, keep_alive: int,
+        weighted: bool = False,
+    ) -> None:  # fmt: skip
         self._known = known
         self.supported = tuple(one for one in self._known if cached or one != Feature.VOLATILE_WRITE_CACHE)
         self.keep_alive = keep_alive
+        self.changeable = (*CHANGEABLE, Feature.ARBITRATION) if weighted else CHANGEABLE
+        self.fixed = {one: fixed for one, fixed in FIXED.items() if one not in self.changeable}
         self._queues = queues
         self._host_identifier = host_identifier
         self._default_keep_alive = keep_alive
@@ -111,7 +117,7 @@ class Features:
         """A reset of the controller: all values but that of keep alive are those of the beginning."""
         self._async_events = 0
         self._recovery: dict[int, int] = {}
-        self._coalescing = 0
+        self._coalescing = self._arbitration = 0
         self._vectors: dict[int, int] = {}
 
     @property
@@ -122,6 +128,17 @@ class Features:
     def health_events(self) -> int:
         """The bits of the critical warning that raise an event."""
         return self._async_events & 0xFF
+
+    @property
+    def weights(self) -> dict[Priority, int]:
+        """Commands of each class of queues in a round of weighted arbitration."""
+        fields = MailboxArbitration
+        return {
+            priority: field.get(self._arbitration) + 1
+            for priority, field in (
+                (Priority.HIGH, fields.high), (Priority.MEDIUM, fields.medium), (Priority.LOW, fields.low),
+            )
+        }  # fmt: skip
 
     @property
     def aggregation(self) -> tuple[int, int]:
@@ -155,6 +172,8 @@ class Features:
                 if value & 0xFFFF == 0xFFFF or value >> 16 == 0xFFFF:
                     return Reply(TargetStatus.INVALID_FIELD)
                 return Reply(result=self._granted)
+            case Feature.ARBITRATION if feature not in self.fixed:
+                self._arbitration = value & STORED[feature]
             case Feature.INTERRUPT_COALESCING:
                 self._coalescing = value & STORED[feature]
             case Feature.INTERRUPT_VECTOR if value & 0xFFFF <= self._queues:
@@ -173,7 +192,7 @@ class Features:
             case Feature.TEMPERATURE_THRESHOLD:
                 if value & 0xFFFF != _threshold(value):
                     return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
-            case _ if (fixed := FIXED.get(feature)) is not None:
+            case _ if (fixed := self.fixed.get(feature)) is not None:
                 if value & fixed.mask != fixed.value:
                     return Reply(fixed.refusal)
             case _:
@@ -185,11 +204,13 @@ class Features:
         if feature not in self.supported or select not in list(Select):
             return Reply(TargetStatus.INVALID_FIELD)
         if select == Select.CAPABILITIES:
-            return Reply(result=(feature in OF_NAMESPACES) << 1 | (feature in CHANGEABLE) << 2)
+            return Reply(result=(feature in OF_NAMESPACES) << 1 | (feature in self.changeable) << 2)
         current = select == Select.CURRENT
         match feature:
             case Feature.QUEUES:
                 return Reply(result=self._granted)
+            case Feature.ARBITRATION if feature not in self.fixed:
+                return Reply(result=self._arbitration if current else 0)
             case Feature.INTERRUPT_COALESCING:
                 return Reply(result=self._coalescing if current else 0)
             case Feature.INTERRUPT_VECTOR if entry.dword_11 & 0xFFFF > self._queues:
@@ -211,7 +232,7 @@ class Features:
                 return Reply(data=self._host_identifier)
             case Feature.TEMPERATURE_THRESHOLD:
                 return Reply(result=_threshold(entry.dword_11))
-        return Reply(result=FIXED[feature].result)
+        return Reply(result=self.fixed[feature].result)
 
     @property
     def _granted(self) -> int:

@@ -28,7 +28,7 @@ class Profile:
     """One kind of controllers.
 
     - opcodes, pages, features: that it has.
-    - page_exponents: CAP.MPSMAX, the largest page as a power of two of 4 KiB.
+    - page_exponents: CAP.MPSMAX, the largest page as a power of two of 4 KiB. weighted: CAP.AMS.
     - attributes: CTRATT. keep_alive: KAS, in units of 100 ms; 0: no timer. sgls: SGLS.
     - capsules: Identify Controller from byte 1792 on, where sizes of capsules are.
     """
@@ -37,6 +37,7 @@ class Profile:
     pages: tuple[LogPage, ...]
     features: tuple[Feature, ...]
     page_exponents: int = 0
+    weighted: bool = False
     attributes: int = 0
     keep_alive: int = 0
     sgls: int = 0
@@ -77,5 +78,6 @@ PCIE = Profile(
         one for one in Feature if one not in (Feature.KEEP_ALIVE, Feature.HOST_IDENTIFIER)
     ),
     page_exponents=4,
+    weighted=True,
 )  # fmt: skip
 """An I/O controller with queues in the memory of its host. Data pointers are PRPs."""

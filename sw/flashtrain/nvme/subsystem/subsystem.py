@@ -88,8 +88,9 @@ class Subsystem:
             self._next = self._next % 0xFFEF + 1
         number, self._next = self._next, self._next % 0xFFEF + 1
         features = Features(
-            profile.features, self.settings.queues, self.identify.cached, identifier, keep_alive
-        )
+            profile.features, self.settings.queues, self.identify.cached, identifier, keep_alive,
+            profile.weighted,
+        )  # fmt: skip
         controller = kind(self, number, host, profile, features)
         self.controllers[number] = controller
         return controller

@@ -1,4 +1,4 @@
-"""Features of interrupts reach the front end, which counts completions."""
+"""Features of interrupts and of arbitration reach the front end, and so do priorities of queues."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.wire.commands import AdminOpcode
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import preset
-from flashtrain.spec.pcie import Mailbox
+from flashtrain.spec.pcie import Mailbox, Priority
 from flashtrain.spec.streams import NODES
 from tests.nvme.pcie.root_complex import Memory, RootComplex, entry
 
@@ -34,8 +34,13 @@ def test_what_a_host_sets_is_written_to_the_mailbox():
         assert not await change(Feature.INTERRUPT_VECTOR, 3)
         assert await change(Feature.INTERRUPT_VECTOR, 5) == TargetStatus.INVALID_FIELD
         assert not await change(Feature.ASYNC_EVENTS, 1)
+        assert not await change(Feature.ARBITRATION, 0x0302_01FF)
         assert function.front_end.settings == [
             (Mailbox.AGGREGATION, 0x1234), (Mailbox.VECTOR, 1 << 16 | 3), (Mailbox.VECTOR, 3),
+            (Mailbox.ARBITRATION, 0x0302_0107),
         ]  # fmt: skip
+        for number, priority in ((1, Priority.LOW), (2, Priority.URGENT)):
+            await host.create(number, priority=priority)
+            assert function.front_end.submissions[number].priority == priority
 
     asyncio.run(body())
