@@ -71,11 +71,11 @@ PCIE = (
         FUNCTION,
     ),
     Fault(
-        "one-turn-too-many-in-a-round",
+        "one-turn-too-few-in-a-round",
         "pcie/queue_turns.py",
-        "may[place].eq(left != 1)",
-        "may[place].eq(left != 0)",
-        "a class of queues has a turn more in a round than its weight says, or all of them",
+        "left.eq(bits_of(self.weights, weight) + 1)",
+        "left.eq(bits_of(self.weights, weight) | 1)",
+        "a class of queues has a turn less in a round than its weight says",
         TURNS,
     ),
     Fault(
