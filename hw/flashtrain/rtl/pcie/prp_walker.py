@@ -169,7 +169,8 @@ class PrpWalker(wiring.Component):
             m.d.sync += missing.eq(missing - room + 1)  # behind a chain
             m.next = "READ"
         with m.State("READ"):
-            with m.If((asked != 0) & (~burst.valid | burst.ready)):
+            # Its data take longer than the cycle between two bursts.
+            with m.If((asked != 0) & ~burst.valid):
                 m.d.sync += [
                     burst.valid.eq(1),
                     burst.payload.address.eq(place),
