@@ -8,9 +8,10 @@ from flashtrain.sim.synthesis.synthesis import Area
 from .area_tools import replace_tools
 
 LUTS = {
-    "pcie_function": 2_496, "pcie_registers": 10, "pcie_queues": 20, "pcie_mailbox": 15, "pcie_buffer": 25,
-    "pcie_walker": 30, "pcie_port": 40, "pcie_wide_port": 45, "pcie_translator": 50, "pcie_mover": 60,
-    "pcie_device_queue": 70, "pcie_device_registers": 80, "pcie_namespaces": 90, "pcie_front_end": 5_000,
+    "pcie_function": 2_496, "pcie_registers": 10, "pcie_queues": 20, "pcie_coalescer": 12,
+    "pcie_mailbox": 15, "pcie_buffer": 25, "pcie_walker": 30, "pcie_port": 40, "pcie_wide_port": 45,
+    "pcie_translator": 50, "pcie_mover": 60, "pcie_device_queue": 70, "pcie_device_registers": 80,
+    "pcie_namespaces": 90, "pcie_front_end": 5_000,
 }  # fmt: skip
 
 

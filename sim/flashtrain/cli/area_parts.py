@@ -94,7 +94,7 @@ def measure(parts: Iterable[Part], clock: bool, console: Console) -> dict[str, M
 
     measured = {}
     for part in parts:
-        console.step(f"mapping the {part.title}")
+        console.step(f"mapping: {part.title}")
         ecp5, lut6 = (synthesise(part.build(), part.key, target) for target in (Target.ECP5, Target.LUT6))
         deepest = measure_depths(part.build(), part.key).paths[0]
         placements = []

@@ -25,8 +25,9 @@ def parts() -> list[Part]:
     from flashtrain.rtl.pcie.data_mover import DataMover
     from flashtrain.rtl.pcie.device_queue import DeviceQueue
     from flashtrain.rtl.pcie.device_registers import DeviceRegisters
-    from flashtrain.rtl.pcie.function import Function
+    from flashtrain.rtl.pcie.function import UNIT_CYCLES, Function
     from flashtrain.rtl.pcie.function_registers import FunctionRegisters
+    from flashtrain.rtl.pcie.interrupt_coalescer import InterruptCoalescer
     from flashtrain.rtl.pcie.io_buffer import IoBuffer
     from flashtrain.rtl.pcie.namespace_table import NamespaceTable
     from flashtrain.rtl.pcie.prp_walker import PrpWalker
@@ -47,6 +48,10 @@ def parts() -> list[Part]:
                     partial(FunctionRegisters, MAX_QUEUES, MAX_ENTRIES),
                 ),
                 ("pcie_queues", "queue engine", partial(QueueEngine, MAX_QUEUES)),
+                (
+                    "pcie_coalescer", "coalescer of interrupts",
+                    partial(InterruptCoalescer, MAX_QUEUES + 1, UNIT_CYCLES),
+                ),
                 ("pcie_mailbox", "mailbox of admin commands", AdminMailbox),
                 ("pcie_buffer", "buffer of I/O commands", partial(IoBuffer, MAX_QUEUES)),
                 ("pcie_walker", "walker of PRPs", PrpWalker),
