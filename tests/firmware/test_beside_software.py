@@ -54,12 +54,12 @@ def tables(config):
 class Beside:
     """Two hosts that send the same commands: to the software, and to the firmware."""
 
+    changed: tuple[Feature, ...] = _CHANGED
+
     def __init__(
-        self, software: RootComplex, device: Device, chance: random.Random, library: CDLL | None = None
+        self, software: RootComplex, firmware: RootComplex, device: Device, chance: random.Random
     ) -> None:
-        memory = Memory()
-        self.software = software
-        self.firmware = RootComplex(FirmwareFunction(memory, tables(device.config), library), memory, [])
+        self.software, self.firmware = software, firmware
         self.hosts = (self.software, self.firmware)
         self.chance, self.statuses, self.cid = chance, Counter(), 0
         g, zones = device.config.geometry, device.node.zones(device.config.geometry.zones)
@@ -79,8 +79,12 @@ class Beside:
                 await host.disable()
             await host.enable(16, ENABLE | exponent << 7)
 
+    async def rest(self) -> None:
+        """Until the firmware has done all. The model has no time."""
+
     async def completions(self, what: str) -> list[Completion]:
         """The completions of both hosts, which are the same but for the head of the submission queue."""
+        await self.rest()
         expected = [one._replace(head=0) for one in self.firmware.poll(0)]
         found: list[Completion] = []
         for turn in range(40):
@@ -159,7 +163,7 @@ class Beside:
             return one, f"{opcode.name} of {number}, {size + 1} entries, {word:#x}, base {base:#x}"
         if chance.random() < 0.2:
             opcode = chance.choice([AdminOpcode.SET_FEATURES, AdminOpcode.GET_FEATURES])
-            code, nsid = chance.choice(_CHANGED), chance.choice([0, 0, 1, 2, 3, EVERY_NAMESPACE])
+            code, nsid = chance.choice(self.changed), chance.choice([0, 0, 1, 2, 3, EVERY_NAMESPACE])
             value = chance.choice([chance.getrandbits(32), chance.randrange(QUEUES + 2) | 1 << 16])
             one = entry(opcode, cid, nsid, dwords=(code, value), flags=flags)
             return one, f"{opcode.name} of {code.name}, {value:#x}, nsid {nsid:#x}"
@@ -189,11 +193,17 @@ class Beside:
         await self.submit(*self.command())
 
 
+def before_a_model(device: Device, library: CDLL | None = None) -> RootComplex:
+    """A host of the firmware before the model of its front end."""
+    memory = Memory()
+    return RootComplex(FirmwareFunction(memory, tables(device.config), library), memory, [])
+
+
 def test_random_commands(seed, request):
     async def run() -> Counter:
         with open_device("tiny", "functional", NODE) as device:
             async with attached(device, queues=QUEUES, entries=ENTRIES, serial=SERIAL) as host:
-                beside = Beside(host, device, random.Random(seed))
+                beside = Beside(host, before_a_model(device), device, random.Random(seed))
                 await beside.enable()
                 for _ in range(max(COMMANDS, request.config.getoption("--long"))):
                     await beside.step()

@@ -11,7 +11,7 @@ from flashtrain.firmware.sources import firmware_sources
 from flashtrain.host import open_device
 from tests.nvme.pcie.root_complex import attached
 
-from .test_beside_software import ENTRIES, NODE, QUEUES, SERIAL, Beside
+from .test_beside_software import ENTRIES, NODE, QUEUES, SERIAL, Beside, before_a_model
 
 COMMANDS = 4000
 
@@ -62,7 +62,7 @@ def test_a_planted_fault_is_found(fault, request):
     async def run() -> None:
         with open_device("tiny", "functional", NODE) as device:
             async with attached(device, queues=QUEUES, entries=ENTRIES, serial=SERIAL) as host:
-                beside = Beside(host, device, random.Random(7), library)
+                beside = Beside(host, before_a_model(device, library), device, random.Random(7))
                 await beside.enable()
                 for _ in range(COMMANDS):
                     await beside.step()
