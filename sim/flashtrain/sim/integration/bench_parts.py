@@ -51,9 +51,10 @@ def wire(kind: str, pin: Pin, value: str) -> str:
     return f"  {kind} {width}{pin.name}{value};"
 
 
-def tasks(failure: str) -> str:
-    """A count of `cycles`, and tasks: `fail`, whose code 4 is `failure`, and accesses to registers."""
-    return _TASKS.replace("<failure>", failure)
+def tasks(*failures: str) -> str:
+    """A count of `cycles`, and tasks: `fail`, with `failures` from code 4 on, and accesses to registers."""
+    lines = [f'        {code}: $display("FAIL: {failure}");' for code, failure in enumerate(failures, 4)]
+    return _TASKS.replace("<failures>", "\n".join(lines))
 
 
 def write_text(name: str, register: int, value: int) -> str:
@@ -122,7 +123,7 @@ _TASKS = """\
         1: $display("FAIL: a command ended with an error");
         2: $display("FAIL: a byte is wrong");
         3: $display("FAIL: the NAND protocol was violated");
-        4: $display("FAIL: <failure>");
+<failures>
         default: $display("FAIL: nothing happens any more");
       endcase
       $fatal(1);

@@ -69,7 +69,8 @@ def drive_testbench(
         config=config.name, blocks=blocks, length=length, source=_SOURCE, target=target,
         memory=target + -(-length // _PAGE) * _PAGE, port_bytes=port_bytes, page=_PAGE,
         device=device(clocks, outside, _wires(outside), phy),
-        tasks=tasks("a request is not within the host's memory"), halves=halves,
+        tasks=tasks("a request is not within the host's memory", "attention without a command"),
+        halves=halves,
         accesses="\n".join(
             _ACCESSES.format(name=name, bits=pins[f"s_{name}_offset"]) for name in ("bar", "mailbox")
         ),
