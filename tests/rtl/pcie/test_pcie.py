@@ -177,6 +177,7 @@ def drive_parameters(commands: int) -> dict[str, object]:
     return {**DRIVE, "commands": commands, "config": QUICK.name, "block_bytes": QUICK.geometry.page_bytes}
 
 
+@pytest.mark.usual("verilator")
 def test_pcie_front_end(simulator, seed):
     """All before the pins of the controller, which is a model."""
     commands = 4 if simulator is Simulator.ICARUS else 40
