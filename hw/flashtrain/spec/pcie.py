@@ -280,6 +280,12 @@ class MailboxArbitration:
 AGGREGATION_SECONDS = 100e-6
 """The unit of `MailboxAggregation.time`."""
 
+
+def aggregation_cycles(clock_hz: float) -> int:
+    """The same unit in cycles of the drive's clock."""
+    return round(AGGREGATION_SECONDS * clock_hz)
+
+
 NAMESPACES = 0x100
 """Behind the mailbox: a word for each namespace, by NSID - 1, that firmware writes."""
 

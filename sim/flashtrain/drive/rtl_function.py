@@ -8,7 +8,6 @@ from flashtrain.host.errors import DeviceHang
 from flashtrain.nvme.pcie.configuration import ConfigurationSpace
 from flashtrain.nvme.pcie.memory import SharedMemory
 from flashtrain.nvme.pcie.msix import ENABLE, FUNCTION_MASK
-from flashtrain.rtl.pcie.function import UNIT_CYCLES
 from flashtrain.sim.link.pcie_link import PcieLink, Served
 from flashtrain.spec import FlashtrainError
 from flashtrain.spec.nvme import Completion, Submission
@@ -23,6 +22,7 @@ from flashtrain.spec.pcie import (
     MailboxChangeKind,
     Property,
     Vector,
+    aggregation_cycles,
 )
 from flashtrain.spec.registers import Register, State
 
@@ -244,7 +244,8 @@ class RtlFunction:
         if offset in self._queue:
             self._queue[offset] = value
         if offset == Mailbox.AGGREGATION:
-            self._interrupt_cycles = MailboxAggregation.time.get(value) * UNIT_CYCLES
+            unit = aggregation_cycles(self._link.config.timing.clock_hz)
+            self._interrupt_cycles = MailboxAggregation.time.get(value) * unit
         if offset != Mailbox.CHANGE:
             return
         kind, queue = MailboxChangeKind(MailboxChange.kind.get(value)), MailboxChange.queue.get(value)

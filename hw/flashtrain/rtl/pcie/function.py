@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.rtl.lib.axi import ReadPort
 from flashtrain.rtl.lib.read_mux import ReadMux
 from flashtrain.rtl.lib.write_mux import WriteMux
-from flashtrain.spec.pcie import AGGREGATION_SECONDS, WORD_BYTES, TlpSizes
+from flashtrain.spec.pcie import WORD_BYTES, TlpSizes, aggregation_cycles
 
 from .admin_mailbox import AdminMailbox
 from .function_registers import FunctionRegisters
@@ -32,7 +32,7 @@ from .prp_walker import PrpWalker
 from .queue_engine import QueueEngine
 from .tlp_port import TlpPort
 
-UNIT_CYCLES = round(AGGREGATION_SECONDS * 600e6)
+UNIT_CYCLES = aggregation_cycles(600e6)
 """Of the unit of the time that interrupts wait, at the clock of the presets."""
 
 

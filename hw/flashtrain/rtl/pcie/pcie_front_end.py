@@ -10,7 +10,7 @@ from flashtrain.rtl.lib.axi_streams import AxiStreams
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
-from flashtrain.spec.pcie import AGGREGATION_SECONDS, WORD_BYTES, TlpSizes
+from flashtrain.spec.pcie import WORD_BYTES, TlpSizes, aggregation_cycles
 from flashtrain.spec.registers import ADDRESS_BITS
 
 from .command_translator import CommandTranslator
@@ -73,7 +73,7 @@ class PcieFrontEnd(wiring.Component):
         most_slots = (1 << config.address_bits - 1) // most_bytes
         require(1 < slots <= most_slots, "slots", slots, f"2 to {most_slots}, by `address_bits`")
         self.config, self.slots, self.most_bytes, self.tlp = config, slots, most_bytes, tlp
-        unit = round(AGGREGATION_SECONDS * config.timing.clock_hz)
+        unit = aggregation_cycles(config.timing.clock_hz)
         self._function = Function(queues, entries, config.geometry.page_bytes, most_bytes, tlp, unit)
         members = self._function.signature.members
         self._wide = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
