@@ -109,7 +109,7 @@ class Bench:
         self.held: set[int] = set()  # ports of which no command is answered
         self.interrupts = [0, 0]
         self.errors = self.failures = 0  # answers that tell of one; pulses
-        self._seen = self._writes = 0
+        self._writes = 0
         self.fetch_errors: list[int] = []
 
     async def start(self) -> None:
@@ -120,8 +120,7 @@ class Bench:
         """Take entries, answer them in any order, and watch writes and interrupts."""
         while True:
             await RisingEdge(self.dut.clk)
-            for bits in self.entries.items[self._seen :]:
-                self._seen += 1
+            for bits in self.entries.new_items():
                 self._take(unpack(Entry(), bits))
             for burst in self.memory.writes[self._writes :]:
                 self._writes += 1

@@ -133,7 +133,6 @@ class Bench:
         self.executing: list[tuple[int, bool]] = []
         self.found: set[int] = set()
         self.held = False
-        self._seen = [0, 0, 0, 0]
         for number in range(MAX_STREAMS):
             one = namespaces.get(number + 1, HostNamespace(0, True, True))
             getattr(dut, f"namespaces__{number}").value = pack(SETTINGS, **one._asdict())
@@ -156,24 +155,19 @@ class Bench:
         self.commands.send(pack(COMMAND, queue=queue, bytes=entry, length=length))
         return one
 
-    def _new(self, number: int, sink: StreamSink) -> list[int]:
-        items = sink.items[self._seen[number] :]
-        self._seen[number] += len(items)
-        return items
-
     async def _run(self) -> None:
         while True:
             await RisingEdge(self.dut.clk)
-            for slot in self._new(0, self.places):
+            for slot in self.places.new_items():
                 assert slot not in self.slots, f"slot {slot} is in use"
                 one = self.to_point.popleft()
                 self.slots[slot] = one
                 self.pointed.send(one.pointer)
-            for bits in self._new(1, self.entries):
+            for bits in self.entries.new_items():
                 self._execute(unpack(ENTRY, bits))
-            for bits in self._new(2, self.done):
+            for bits in self.done.new_items():
                 self._finish(unpack(DONE, bits))
-            for bits in self._new(3, self.zeros):
+            for bits in self.zeros.new_items():
                 self._fill(unpack(RUN, bits))
             if self.filling and random.random() < self.busy:
                 slot = self.filling.pop(random.randrange(len(self.filling)))

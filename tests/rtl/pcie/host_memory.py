@@ -80,7 +80,7 @@ class TlpHost:
         self._beats: list[int] = []
         self._reading: dict[int, Read] = {}
         self._piece: Read | None = None
-        self._clock = self._seen = self._taken = self._tag = 0
+        self._clock = self._tag = 0
         cocotb.start_soon(self._run())
 
     @property
@@ -96,11 +96,9 @@ class TlpHost:
         while True:
             await RisingEdge(self.dut.clk)
             self._clock += 1
-            for bits in self._requests.items[self._seen :]:
-                self._seen += 1
+            for bits in self._requests.new_items():
                 self._take(unpack(self.layout, bits))
-            for bits in self._data.items[self._taken :]:
-                self._taken += 1
+            for bits in self._data.new_items():
                 self._store(unpack(self.row, bits))
             if len(self._completions.items) < 3:
                 self._complete()

@@ -124,7 +124,7 @@ class HardBlock(Endpoint):
         self._waiting: deque[dict[str, int]] = deque()
         self._reading: dict[int, _Read] = {}
         self._sending = False
-        self._clock = self._seen = self._taken = 0
+        self._clock = 0
         for kind in (TlpType.MEM_READ, TlpType.MEM_READ_64):
             self.register_rx_tlp_handler(kind, self._read_bar)
         for kind in (TlpType.MEM_WRITE, TlpType.MEM_WRITE_64):
@@ -187,11 +187,9 @@ class HardBlock(Endpoint):
         while True:
             await RisingEdge(self.dut.clk)
             self._clock += 1
-            for bits in self._requests.items[self._seen :]:
-                self._seen += 1
+            for bits in self._requests.new_items():
                 self._waiting.append(self._checked(unpack(self.layout, bits)))
-            for bits in self._data.items[self._taken :]:
-                self._taken += 1
+            for bits in self._data.new_items():
                 self._rows.append(bits)
             for tag in [tag for tag, read in self._reading.items() if read.due <= self._clock]:
                 self._fail(tag)

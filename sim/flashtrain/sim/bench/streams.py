@@ -128,8 +128,15 @@ class StreamSink:
         self.busy = busy
         self.items: list[int] = []
         self.cycles: list[int] = []  # when each was taken, counted from the sink's start
+        self._seen = 0
         self.ready.value = 0
         cocotb.start_soon(self._run())
+
+    def new_items(self) -> list[int]:
+        """Those that were taken since the last call."""
+        items = self.items[self._seen :]
+        self._seen += len(items)
+        return items
 
     async def wait_for(self, count: int, cycles: int = 100_000) -> list[int]:
         """The first `count` items; an error if they do not come within `cycles`."""
