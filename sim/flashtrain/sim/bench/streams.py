@@ -133,7 +133,7 @@ class StreamSink:
         cocotb.start_soon(self._run())
 
     def new_items(self) -> list[int]:
-        """Those that were taken since the last call."""
+        """The items that were taken since the last call."""
         items = self.items[self._seen :]
         self._seen += len(items)
         return items
