@@ -13,14 +13,15 @@ case "$*" in
 *",help") exit {lacks} ;;
 esac
 echo "$*"
+{also}
 exit {code}
 """
 
 
-def false_qemu(folder, version="7.2.22", code=0, lacks=0):
+def false_qemu(folder, version="7.2.22", code=0, lacks=0, also=""):
     """A program that says its version, prints its options, and ends."""
     path = folder / "qemu"
-    path.write_text(FALSE_QEMU.format(version=version, code=code, lacks=lacks), encoding="utf-8")
+    path.write_text(FALSE_QEMU.format(version=version, code=code, lacks=lacks, also=also), encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
@@ -46,6 +47,18 @@ def test_the_drive_in_rtl_has_a_time(tmp_path, capfd):
     assert "--image: the drive in RTL begins empty" in capfd.readouterr().err.splitlines()[-1]
 
 
+def test_drives_lose_their_power_and_the_last_one_is_pulled_out(tmp_path, capfd):
+    signals = "for name in USR1 USR2; do sleep 0.5; kill -$name $PPID; done; sleep 0.5"
+    qemu, trace = false_qemu(tmp_path, also=signals), tmp_path / "trace.csv"
+    options = ["--preset", "tiny", "--drives", "2", "--trace", str(trace), "--qemu", str(qemu)]
+    assert main(["pcie", *options, "--", "-nographic"]) == 0
+    out, err = capfd.readouterr()
+    assert out.count("-device x-pci-proxy-dev,fd=") == 2 and err.count("0 reads, 0 writes") == 2
+    lines = [line.removeprefix("# ") for line in err.splitlines()]
+    assert lines.index("loss of power") < lines.index("recovered") < lines.index("drive 2 is pulled out")
+    assert trace.read_text(encoding="utf-8") == "drive,time,queue,opcode,nsid,slba,blocks,status\n"
+
+
 @pytest.mark.parametrize(
     "version, code, lacks, message",
     [
@@ -68,8 +81,9 @@ def test_a_qemu_that_does_not_run_is_one_line(version, code, lacks, message, tmp
         ([], "no options for QEMU; expected some behind '--'"),
         (["--qemu", "/nowhere/qemu", "--", "-nographic"], "/nowhere/qemu: no program"),
         (["--serial", "", "--", "-nographic"], "the serial number is ''"),
+        (["--drives", "2", "--image", "x", "--", "-nographic"], "--image with 2 drives; expected one drive"),
     ],
-    ids=["options", "program", "serial"],
+    ids=["options", "program", "serial", "image"],
 )
 def test_mistakes_are_one_line(arguments, message, capsys):
     assert main(["pcie", "--preset", "tiny", *arguments]) == 2

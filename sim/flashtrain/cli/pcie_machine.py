@@ -10,6 +10,7 @@ from flashtrain.host import Device
 from flashtrain.nvme.pcie.function import Function
 from flashtrain.nvme.pcie.memory import SharedMemory
 from flashtrain.nvme.pcie.qemu import HostedFunction
+from flashtrain.nvme.subsystem.command_trace import CommandTrace
 from flashtrain.nvme.subsystem.namespaces import namespaces_of
 from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.subsystem.subsystem import Subsystem
@@ -28,12 +29,18 @@ class Served(Protocol):
     """A function without its machine.
 
     - function: for the guest's memory, in the event loop. The second argument gets an error.
+    - lose_power: in the event loop; the function is back at once, as after a reset.
     - end: in the event loop, behind the machine.
+    - trace: is set before `function`.
     """
+
+    trace: CommandTrace | None
 
     def function(
         self, memory: SharedMemory, on_failure: Callable[[FlashtrainError], object]
     ) -> HostedFunction: ...
+
+    async def lose_power(self) -> None: ...
 
     async def end(self) -> None: ...
 
@@ -59,13 +66,21 @@ class _Software:
 
     def __init__(self, device: Device, settings: SubsystemSettings, timed: bool, console: Console) -> None:
         self._subsystem = Subsystem(device, settings, console.step, in_loop=not timed)
+        self._function: Function | None = None
+        self.trace: CommandTrace | None = None
         _say_namespaces(self._subsystem.namespaces.values(), console)
 
     def function(
         self, memory: SharedMemory, on_failure: Callable[[FlashtrainError], object]
     ) -> HostedFunction:
         self._subsystem.thread.start(asyncio.get_running_loop())
-        return Function(self._subsystem, memory)
+        self._subsystem.trace = self.trace
+        self._function = Function(self._subsystem, memory)
+        return self._function
+
+    async def lose_power(self) -> None:
+        if self._function is not None:
+            await self._function.lose_power()
 
     async def end(self) -> None:
         self._subsystem.notices.end_window()
@@ -108,6 +123,7 @@ class _Drive:
 
         self._link, self._clock_hz = link, config.timing.clock_hz
         self._function = None
+        self.trace: CommandTrace | None = None
         serial = settings.serial or link.serial
         _say_namespaces(namespaces_of(config, node, serial).values(), console)
         sizes = link.sizes
@@ -122,8 +138,11 @@ class _Drive:
         def firmware(mailbox, registers, pause):
             return Firmware(mailbox, registers, self._tables, pause)
 
-        self._function = RtlFunction(self._link, memory, firmware, on_failure)
+        self._function = RtlFunction(self._link, memory, firmware, on_failure, self.trace)
         return self._function
+
+    async def lose_power(self) -> None:
+        raise ConfigError("the drive in RTL begins empty; expected no loss of its power")
 
     async def end(self) -> None:
         if self._function is not None:  # its firmware has started

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flashtrain.nvme.subsystem.command_trace import CommandTrace
 from flashtrain.nvme.subsystem.refusals import Refusals
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, parse_answer, parse_entry
 from flashtrain.nvme.wire.statuses import TargetStatus
@@ -38,13 +39,17 @@ class Passed:
 
 @dataclass
 class CommandLog:
-    """Counts commands, refusals, and the cycles that commands take. Queue 0 has admin commands."""
+    """Counts commands, refusals, and the cycles that commands take. Queue 0 has admin commands.
+
+    trace: has each I/O command as it ends, if it is there.
+    """
 
     reads: Passed = field(default_factory=Passed)
     writes: Passed = field(default_factory=Passed)
     others: Passed = field(default_factory=Passed)
     admin: Passed = field(default_factory=Passed)
     refusals: Refusals = field(default_factory=Refusals)
+    trace: CommandTrace | None = None
     _begun: dict[tuple[int, int], _Begun] = field(default_factory=dict)
 
     def take(self, traffic: Iterable[np.void]) -> None:
@@ -76,6 +81,8 @@ class CommandLog:
         begun = self._begun.pop((answer.queue, answer.cid), None)
         if begun is None:
             return
+        if self.trace is not None and answer.queue:
+            self.trace.note(answer.queue, begun.entry, answer.status, cycle)
         if answer.status != TargetStatus.SUCCESS and answer.queue:
             self.refusals.note(_HOST, begun.entry)
         self._kind(answer.queue, begun.entry.opcode).add(cycle - begun.cycle)

@@ -8,6 +8,7 @@ from flashtrain.host.errors import DeviceHang
 from flashtrain.nvme.pcie.configuration import ConfigurationSpace
 from flashtrain.nvme.pcie.memory import SharedMemory
 from flashtrain.nvme.pcie.msix import ENABLE, FUNCTION_MASK
+from flashtrain.nvme.subsystem.command_trace import CommandTrace
 from flashtrain.sim.link.pcie_link import PcieLink, Served
 from flashtrain.spec import FlashtrainError
 from flashtrain.spec.nvme import Completion, Submission
@@ -64,6 +65,7 @@ class RtlFunction:
 
     - make_firmware: of the accesses of the mailbox, those of the controller's registers, and a pause.
     - on_failure: gets the first error of the simulation. The host then reads ones.
+    - trace: has each I/O command as it ends, if it is there.
     """
 
     def __init__(
@@ -72,9 +74,10 @@ class RtlFunction:
         memory: SharedMemory,
         make_firmware: Callable[[Access, Access, Callable[[], object]], DriveFirmware],
         on_failure: Callable[[FlashtrainError], object],
+        trace: CommandTrace | None = None,
     ) -> None:
         self._link, self._memory, self._on_failure = link, memory, on_failure
-        self.log = CommandLog()
+        self.log = CommandLog(trace=trace)
         self._vectors = link.sizes.queues + 1
         self.configuration = ConfigurationSpace(self._vectors, self.reset_controller, self._control_msix)
         self._queue = {Mailbox.ADDRESS: 0, Mailbox.ADDRESS + 4: 0, Mailbox.SIZE: 0}

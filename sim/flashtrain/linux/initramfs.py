@@ -8,7 +8,7 @@ from .cpio import Cpio
 from .packages import Packages
 from .zonefs import super_block
 
-PROGRAMS = ("nvme", "blkzone", "fio", "mkfs.btrfs", "btrfs")
+PROGRAMS = ("nvme", "blkzone", "fio", "mkfs.btrfs", "btrfs", "iostat", "blktrace", "blkparse")
 MODULES = ("crc32c_generic", "virtio_pci", "virtio_net", "nvme-tcp", "zonefs", "btrfs")
 STEPS = ("steps",)
 """Folders of scripts, whose steps are run in the order of their names."""

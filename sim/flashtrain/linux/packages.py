@@ -8,7 +8,16 @@ from flashtrain.qemu.debian import Unpacked, download, missing, unpack
 from flashtrain.qemu.emulator import fetch_emulator
 from flashtrain.spec.errors import ToolError
 
-PACKAGES = ("linux-image-amd64", "busybox-static", "nvme-cli", "fio", "util-linux", "btrfs-progs")
+PACKAGES = (
+    "linux-image-amd64",
+    "busybox-static",
+    "nvme-cli",
+    "fio",
+    "util-linux",
+    "btrfs-progs",
+    "sysstat",
+    "blktrace",
+)
 
 
 class Packages(Unpacked):

@@ -1,5 +1,6 @@
 """The whole test over PCI Express: `flashtrain pcie` with Debian's Linux, and the steps in it."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from flashtrain.spec.errors import ToolError
 from .initramfs import needed, write_initramfs
 from .packages import Packages
 from .run import MOST_SECONDS, Device, Outcome, outcome_of, run_devices, say, step_of
+from .traces import TRACE, compare
 
 MODULES = ("crc32c_generic", "nvme", "zonefs", "btrfs")
 OF_THE_TARGET = ("discover", "connect", "admin", "reconnect", "neighbour", "power", "disconnect")
@@ -20,9 +22,12 @@ OF_THE_TARGET = ("discover", "connect", "admin", "reconnect", "neighbour", "powe
 
 DEVICES = (
     Device("behemoth", "functional", 4, 0, without=OF_THE_TARGET),
-    Device("small", "rtl", 1, 0, without=(*OF_THE_TARGET, "speed")),
+    Device("small", "rtl", 1, 0, without=(*OF_THE_TARGET, "speed", "power-loss")),
 )
-"""Rates through a simulation of the RTL say nothing about the front end."""
+"""Rates through a simulation of the RTL say nothing about the front end, and its firmware has no recovery."""
+
+DRIVES = 2
+"""On the bus of each machine. All steps use the first, some the second, too."""
 
 PROXY = "x-pci-proxy-dev"
 """The device of QEMU that `flashtrain pcie` needs."""
@@ -47,11 +52,12 @@ def run(
     """
     start, steps, console, log = time.monotonic(), [], [], []
     settings = f"{device.settings}SPEED_BYTES={_SPEED_BYTES}\n"
-    initramfs = folder / f"pcie-{device.preset}.cpio"
+    initramfs, trace = folder / f"pcie-{device.preset}.cpio", folder / f"pcie-{device.preset}.csv"
     write_initramfs(packages, settings, initramfs, device.steps_of(names), MODULES, ("steps", "pcie"))
     command = [
         *(sys.executable, "-m", "flashtrain.cli.main", "pcie", "--preset", device.preset),
-        *("--link", device.link, "--memory", str(_MEMORY_MIB), *extra, "--"),
+        *("--link", device.link, "--memory", str(_MEMORY_MIB)),
+        *("--drives", str(DRIVES), "--trace", str(trace), *extra, "--"),
         *("-smp", str(_PROCESSORS), "-display", "none", "-no-reboot"),
         *("-serial", "stdio", "-kernel", str(packages.kernel), "-initrd", str(initramfs)),
         *("-append", f"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable tsc_early_khz={_tsc_khz()}"),
@@ -71,7 +77,11 @@ def run(
             if not console:
                 timer.start()
             console.append(line.rstrip())
-            if (step := step_of(console[-1])) is not None:
+            if console[-1].startswith("@power"):
+                process.send_signal(signal.SIGUSR1)
+            elif console[-1].startswith("@pull"):
+                process.send_signal(signal.SIGUSR2)
+            elif (step := step_of(console[-1])) is not None:
                 steps.append(step)
                 say(f"{device.preset}: {step.text}")
     finally:
@@ -82,6 +92,8 @@ def run(
     if not console and code:
         raise ToolError(f"flashtrain pcie: {' '.join(log[-1:])}")
     ended = any(line.startswith("@end") for line in console)
+    if any(step.name == TRACE for step in steps):
+        steps.append(compare(console, trace))
     return outcome_of(device, steps, time.monotonic() - start, ended, [*console, *log])
 
 

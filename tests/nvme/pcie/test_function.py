@@ -449,3 +449,49 @@ def test_appends_answer_with_64_bits():
         assert struct.unpack_from("<Q", host.memory.bytes, DATA + 64 * 3 + 24)[0] == lba + 2
 
     drive(body, preset="small")
+
+
+def test_acknowledged_data_survive_a_loss_of_power():
+    """Also with commands under way, which have no completion. The controller is ready behind the recovery."""
+
+    async def body(host: RootComplex) -> None:
+        await host.enable()
+        pair = await host.create(1)
+        data = bytes(range(256)) * 2
+        host.memory.bytes[DATA : DATA + 512] = data
+        write = entry(WRITE, 1, 1, DATA, dwords=(0, 0, 0))
+        assert (await host.execute(1, write)).status == 0
+        host.submit(1, entry(WRITE, 2, 1, DATA, dwords=(1, 0, 0)), entry(READ, 3, 1, DATA + 4096))
+        before = bytes(host.memory.bytes)
+        recovered = host.function.lose_power()
+        assert host.read(CSTS) == 0 and host.read(AQA) == 0
+        host.function.configuration.write(0x04, MASTER_AND_MEMORY, 2)
+        host.write(AQA, 0x001F_001F)
+        host.write(ASQ, 0x1000, 8)
+        host.write(ACQ, ADMIN_CQ, 8)
+        host.write(CC, ENABLE)
+        while not recovered.done():
+            assert host.read(CSTS) == 0
+            await asyncio.sleep(0)
+        recovered.result()
+        await host.until(lambda: host.read(CSTS) == 1, "CSTS.RDY")
+        assert bytes(host.memory.bytes) == before and pair.number == 1
+        await host.disable()
+        await host.enable()
+        await host.create(1)
+        assert (await host.execute(1, entry(READ, 4, 1, DATA + 4096))).status == 0
+        assert host.memory.bytes[DATA + 4096 : DATA + 4608] == data
+
+    drive(body)
+
+
+def test_a_device_that_does_not_recover_stays_stopped():
+    async def body(host: RootComplex) -> None:
+        await host.enable()
+        thread = host.function.controller.subsystem.thread
+        thread.device.recover = lambda: 1 // 0
+        with pytest.raises(ZeroDivisionError):
+            await host.function.lose_power()
+        assert host.read(CSTS) & 2 and "the device has stopped: ZeroDivisionError" in host.log[-1]
+
+    drive(body)

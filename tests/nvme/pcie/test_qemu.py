@@ -134,6 +134,29 @@ def test_another_protocol_is_refused():
     asyncio.run(run())
 
 
+def test_a_function_that_is_pulled_out_has_ones():
+    async def run() -> None:
+        async with function_of("tiny") as host:
+            proxy, theirs = _proxy(host.function)
+            with theirs:
+                host.function.write(0x24, 0x001F_001F, 4)
+                proxy.pull_out()
+                assert host.function.read(0x24, 4) == 0
+                theirs.sendall(
+                    message(3, struct.pack("<IIi", 8, 0, 4))
+                    + message(2, struct.pack("<IIi", 4, 6, 2))
+                    + message(4, struct.pack("<QQIB3x", 0xFEBF_4024, 1, 4, 1))
+                    + message(5, struct.pack("<QQIB3x", 0xFEBF_4024, 0, 4, 1))
+                    + message(7, b"")
+                )
+                assert proxy.take()
+                answers = theirs.recv(1000)
+                assert answers == struct.pack("<iIQQ", 1, 0, 8, 0xFFFF_FFFF) * 5
+                assert not host.function.configuration.masters and host.function.read(0x24, 4) == 0
+
+    asyncio.run(run())
+
+
 def _proxy(function: Function) -> tuple[Proxy, socket.socket]:
     ours, theirs = socket.socketpair()
     qtest, _ = socket.socketpair()

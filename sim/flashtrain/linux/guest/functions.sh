@@ -3,6 +3,8 @@ NQN=nqn.2025-01.example.flashtrain:device
 HOST=nqn.2014-08.org.nvmexpress:uuid:8c0e6c52-26f8-4f6c-9a5a-5d1f3d1c2a10
 AT="-t tcp -a 10.0.2.100 -s 4420"
 DISK=/dev/nvme0n1
+# What fio says.
+FIO=/tmp/fio.txt
 # A second device.
 NEIGHBOUR_NQN=nqn.2025-01.example.flashtrain:neighbour
 NEIGHBOUR_AT="-t tcp -a 10.0.2.101 -s 4420"
@@ -50,8 +52,19 @@ fio_zones() {
     local name=$1 first=$2 zones=$3
     shift 3
     fio --name="$name" --filename=$DISK --direct=1 --zonemode=zbd --ioengine=libaio \
-        --offset="${first}z" --size="${zones}z" --verify=crc32c --output=/tmp/fio.txt "$@" || { cat /tmp/fio.txt; return 1; }
-    grep -q 'err= *0' /tmp/fio.txt || { cat /tmp/fio.txt; return 1; }
-    grep -E '^ *(WRITE|READ):' /tmp/fio.txt | sed 's/.*bw=\([^ ]*\).*io=\([^ ]*\).*/\2 at \1/' | tr '\n' ' '
+        --offset="${first}z" --size="${zones}z" --verify=crc32c --output=$FIO "$@" || { cat $FIO; return 1; }
+    grep -q 'err= *0' $FIO || { cat $FIO; return 1; }
+    grep -E '^ *(WRITE|READ):' $FIO | sed 's/.*bw=\([^ ]*\).*io=\([^ ]*\).*/\2 at \1/' | tr '\n' ' '
     echo
+}
+
+# The kernel has not warned of itself.
+no_warnings() {
+    dmesg > /tmp/messages
+    ! grep -E 'WARNING:|BUG:|Call Trace|Oops' /tmp/messages
+}
+
+# Commands of a disk time out after so many milliseconds.
+time_out_after() {
+    echo "$2" > "/sys/block/${1#/dev/}/queue/io_timeout"
 }

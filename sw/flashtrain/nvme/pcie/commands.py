@@ -101,6 +101,16 @@ class Commands:
         self._when_idle = function
         self._look_for_idle()
 
+    def wait_for(self, future: "asyncio.Future[None]") -> None:
+        """The device is not idle before the future has ended."""
+
+        def ended(_: "asyncio.Future[None]") -> None:
+            self._begun -= 1
+            self._look_for_idle()
+
+        self._begun += 1
+        future.add_done_callback(ended)
+
     def doorbell(self, number: int, of_completions: bool, value: int) -> None:
         """The host has written a doorbell."""
         events = self._controller.events

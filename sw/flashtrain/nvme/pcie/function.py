@@ -1,5 +1,7 @@
 """`Function`: an NVMe controller as its host reaches it through PCI Express."""
 
+import asyncio
+
 from flashtrain.nvme.subsystem.controller import Controller
 from flashtrain.nvme.subsystem.profile import PCIE
 from flashtrain.nvme.subsystem.subsystem import Subsystem
@@ -76,6 +78,7 @@ class Function:
     """
 
     def __init__(self, subsystem: Subsystem, memory: HostMemory) -> None:
+        self._subsystem = subsystem
         vectors = subsystem.settings.queues + 1
         self.configuration = ConfigurationSpace(vectors, self.reset_controller, self._control_msix)
         gate = _Gate(memory, self.configuration)
@@ -101,6 +104,16 @@ class Function:
         self.configuration.reset()
         self.msix.reset()
         self._mask = self._sizes = self._submissions = self._completions = 0
+
+    def lose_power(self) -> "asyncio.Future[None]":
+        """The power of function and device fails, and is back at once; the future ends with the recovery.
+
+        The host may enable the controller meanwhile. It is ready behind the recovery.
+        """
+        self.reset()
+        recovered = asyncio.wrap_future(self._subsystem.thread.lose_power())
+        self.commands.wait_for(recovered)
+        return recovered
 
     def start_queues(self) -> None:
         """CC.EN = 1: the controller is ready when the device has ended all earlier commands."""

@@ -112,12 +112,18 @@ class HostedFunction(Protocol):
 
 
 class Proxy:
-    """Answers the messages of QEMU's proxy device with a function."""
+    """Answers the messages of QEMU's proxy device with a function, until that is pulled out."""
 
     def __init__(self, sock: socket.socket, function: HostedFunction, memory: ProxyMemory) -> None:
         self._socket, self._function, self._memory = sock, function, memory
         self._received = bytearray()
         self._files: list[int] = []
+        self._gone = False
+
+    def pull_out(self) -> None:
+        """The function is gone at once: reads have ones, and writes go nowhere."""
+        self._function.reset()
+        self._gone = True
 
     def take(self) -> bool:
         """Read what has come, and answer it; False when QEMU has gone."""
@@ -143,6 +149,10 @@ class Proxy:
 
     def _execute(self, kind: int, body: bytes) -> None:
         function = self._function
+        if self._gone and kind not in (_Kind.MEMORY, _Kind.INTERRUPT_LINE):
+            # No value of a register is as long, and QEMU takes 64 ones for the end of its partner.
+            self._answer(0xFFFF_FFFF)
+            return
         match kind:
             case _Kind.MEMORY:
                 self._map(_MEMORY.unpack(body))
@@ -187,18 +197,20 @@ class Proxy:
         self._memory.map(regions)
 
 
-def options(machine: str, memory_mib: int, proxy: int, qtest: int) -> list[str]:
-    """QEMU's options for a machine with the function: one thread of virtual processors, memory in a file.
+def options(machine: str, memory_mib: int, proxies: Sequence[int], qtest: int) -> list[str]:
+    """QEMU's options for a machine with functions: one thread of virtual processors, memory in a file.
 
     With several threads the proxy drops QEMU's lock while it waits, and its guard against re-entrance loses
-    doorbells. proxy, qtest: descriptors that QEMU inherits.
+    doorbells.
+
+    proxies, qtest: descriptors that QEMU inherits, one for each function.
     """
     return [
         *("-accel", "tcg,thread=single", "-cpu", "max", "-nodefaults", "-no-user-config"),
         *("-m", str(memory_mib), "-object", f"memory-backend-memfd,id=ram,size={memory_mib}M,share=on"),
         *("-machine", f"{machine},memory-backend=ram"),
         *("-chardev", f"socket,id={NAME},fd={qtest}", "-qtest", f"chardev:{NAME}", "-qtest-log", "none"),
-        *("-device", f"{DEVICE},fd={proxy}"),
+        *(option for proxy in proxies for option in ("-device", f"{DEVICE},fd={proxy}")),
     ]
 
 
@@ -211,49 +223,57 @@ def machine_of(version: str) -> str:
 
 
 async def run_machine(
-    command: Callable[[int, int], Sequence[str]],
+    command: Callable[[Sequence[int], int], Sequence[str]],
     environment: dict[str, str],
-    make: Callable[[ProxyMemory], HostedFunction],
+    makes: Sequence[Callable[[ProxyMemory], HostedFunction]],
     ended: asyncio.Event,
+    started: Callable[[Sequence[Proxy]], object] = lambda proxies: None,
 ) -> int:
-    """Start QEMU, and be its function until it ends; its exit code.
+    """Start QEMU, and be its functions until it ends; its exit code.
 
-    - command: of the descriptors of proxy and qtest.
-    - make: the function of the guest's memory.
+    - command: of the descriptors of the proxies, and that of qtest.
+    - makes: each makes a function of the guest's memory.
     - ended: ends QEMU when it is set.
+    - started: gets the proxies of the functions, in their order.
     """
     loop = asyncio.get_running_loop()
-    ours, theirs = socket.socketpair()
     our_qtest, their_qtest = socket.socketpair()
     messages = Messages(our_qtest)
-    memory = ProxyMemory(messages)
-    proxy = Proxy(ours, make(memory), memory)
-    descriptors = (theirs.fileno(), their_qtest.fileno())
+    pairs = [socket.socketpair() for _ in makes]
+    memories = [ProxyMemory(messages) for _ in makes]
+    proxies = [
+        Proxy(ours, make(memory), memory)
+        for (ours, _), make, memory in zip(pairs, makes, memories, strict=True)
+    ]
+    theirs = [sock for _, sock in pairs]
+    descriptors, qtest = [sock.fileno() for sock in theirs], their_qtest.fileno()
     try:
         process = await asyncio.create_subprocess_exec(
-            *command(*descriptors), env=environment, pass_fds=descriptors
+            *command(descriptors, qtest), env=environment, pass_fds=(*descriptors, qtest)
         )
     except OSError as error:
         raise ServeError(f"QEMU does not start: {error.strerror or error}") from None
-    for sock in (theirs, their_qtest):
+    for sock in (*theirs, their_qtest):
         sock.close()
     failures: list[ServeError] = []
 
-    def take() -> None:
+    def take(sock: socket.socket, proxy: Proxy) -> None:
         try:
             if not proxy.take():
-                loop.remove_reader(ours)
+                loop.remove_reader(sock)
         except ServeError as error:
             failures.append(error)
-            loop.remove_reader(ours)
+            loop.remove_reader(sock)
             ended.set()
 
     def take_answers() -> None:
         if not messages.take_answers():
             loop.remove_reader(our_qtest)
 
-    loop.add_reader(ours, take)
+    for (ours, _), proxy in zip(pairs, proxies, strict=True):
+        loop.add_reader(ours, take, ours, proxy)
     loop.add_reader(our_qtest, take_answers)
+    started(proxies)
     wait = asyncio.ensure_future(process.wait())
     asked = asyncio.ensure_future(ended.wait())
     try:
@@ -263,10 +283,11 @@ async def run_machine(
         code = await wait
     finally:
         asked.cancel()
-        for sock in (ours, our_qtest):
+        for sock in (*(ours for ours, _ in pairs), our_qtest):
             loop.remove_reader(sock)
             sock.close()
-        memory.close()
+        for memory in memories:
+            memory.close()
     if failures:
         raise failures[0]
     return code

@@ -93,13 +93,13 @@ class DeviceThread:
     def lose_power(self) -> "Future[None]":
         """Switch the device off and on at once, and recover it; jobs in flight are lost."""
 
-        def lose(device: Device) -> None:
-            device.link.power_cycle()
-            device.recover()
-            self._at_rest = False
-            self.fault = None
+        return self._call_or_stop(self._lose_power)
 
-        return self._call_or_stop(lose)
+    def _lose_power(self, device: Device) -> None:
+        device.link.power_cycle()
+        device.recover()
+        self._at_rest = False
+        self.fault = None
 
     def _call_or_stop(self, function: Callable[[Device], None]) -> "Future[None]":
         """Run a function as :meth:`call` does; its failure stops the device."""
@@ -228,24 +228,55 @@ class DeviceThread:
 
 
 class DeviceInLoop(DeviceThread):
-    """Runs the device in the event loop itself: for a Link without time, whose commands end at once."""
+    """Runs the device in the event loop itself: for a Link without time, whose commands end at once.
+
+    Only a recovery, which may take long, has a thread. Jobs wait for its end.
+    """
 
     _scheduled = False
+    _recovery: threading.Thread | None = None
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
     def stop(self) -> None:
         self._ended = True
+        if self._recovery is not None:
+            self._recovery.join()
+
+    def lose_power(self) -> "Future[None]":
+        future: Future[None] = Future()
+
+        def lose() -> None:
+            error: Exception | None = None
+            try:
+                self._lose_power(self.device)
+            except Exception as found:
+                error = found
+            with suppress(RuntimeError):  # the event loop has ended
+                self._loop.call_soon_threadsafe(end, error)
+
+        def end(error: Exception | None) -> None:
+            self._recovery = None
+            if error is None:
+                future.set_result(None)
+            else:
+                self._fail(error)
+                future.set_exception(error)
+            self._notify()
+
+        self._recovery = threading.Thread(target=lose, name="nvme recovery", daemon=True)
+        self._recovery.start()
+        return future
 
     def _notify(self) -> None:
-        if not self._scheduled:
+        if not self._scheduled and self._recovery is None:
             self._scheduled = True
             self._loop.call_soon(self._pass)
 
     def _pass(self) -> None:
         self._scheduled = False
-        if self._ended:
+        if self._ended or self._recovery is not None:
             return
         self._turn()
         finished, self._finished = self._finished, []

@@ -10,6 +10,7 @@ from flashtrain.nvme.wire.commands import Entry
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Opcode, Status, ZoneState
 
+from .command_trace import CommandTrace
 from .controller import Controller
 from .device_thread import DeviceInLoop, DeviceThread
 from .events import Event
@@ -39,6 +40,7 @@ class Subsystem:
     - serial: of the controllers.
     - thread: uses the device. in_loop: it is the event loop itself, for a Link without time.
     - refusals: refused I/O commands, and how many of them were sent again.
+    - trace: has each I/O command as it ends, if it is there.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Subsystem:
         self.thread = (DeviceInLoop if in_loop else DeviceThread)(device, say)
         self.traffic = Traffic()
         self.refusals = Refusals()
+        self.trace: CommandTrace | None = None
         self._tasks: set[asyncio.Future[None]] = set()
         self._started = time.monotonic()
         self._next = 1
@@ -109,6 +112,8 @@ class Subsystem:
 
     def note(self, controller: Controller, queue: int, entry: Entry, result: Reply, count: int) -> None:
         """Count a completed I/O command of `count` bytes, and look at what its status means."""
+        if self.trace is not None:
+            self.trace.note(queue, entry, result.status)
         traffic = self.traffic
         if result.status == TargetStatus.SUCCESS:
             if entry.opcode == Opcode.READ:
