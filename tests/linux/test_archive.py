@@ -14,6 +14,7 @@ from flashtrain.linux.initramfs import guest_scripts, step_name
 from flashtrain.linux.packages import Packages
 from flashtrain.linux.pcie import OF_THE_TARGET, check_driver
 from flashtrain.linux.run import DEVICES, Outcome, Step, table
+from flashtrain.linux.traces import compare
 from flashtrain.linux.zonefs import super_block
 from flashtrain.spec.errors import ToolError
 
@@ -87,3 +88,38 @@ def test_steps_of_both_machines_have_an_order():
     assert names == sorted(names) and names[0] == "steps/10-bind.sh" and "steps/40-btrfs.sh" in names
     every = {step_name(name.removeprefix("steps/")) for name, _ in guest_scripts(lambda name: True)}
     assert set(OF_THE_TARGET) <= every
+
+
+COMMANDS = """\
+drive,time,queue,opcode,nsid,slba,blocks,status
+1,1,1,write,1,0,9,0x000
+1,2,1,read,1,101,1,0x000
+1,3,1,write,1,0,2,0x000
+2,3,1,read,1,3,1,0x000
+1,4,2,read,1,0,2,0x000
+1,5,2,zone_management_send,1,0,0,0x000
+1,6,2,zone_management_receive,1,0,0,0x000
+1,7,1,read,1,102,1,0x000
+"""
+CONSOLE = [
+    "@marks 101 102", "@counts 8 8 1 2", "@event WS 0 16", "@event R 0 16", "@event R 0 80", "@event WS 64 0",
+    "@program R 0 80",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change, found",
+    [
+        (None, "1 reads of 8 KiB, 1 writes of 8 KiB, 1 changes of zones, 1 reports"),
+        (("@event WS 0 16", "@event WS 0 24"), "the drive has also 1 (1 x ('W', 0, 2)), the machine 1"),
+        (("@counts 8 8 1 2", "@counts 8 8 1 3"), "are [8, 8, 1, 3]; the drive has [8, 8, 1, 2]"),
+        (("@marks 101 102", "@marks 101 103"), "the drive has also none"),
+        (("@marks 101 102", ""), "the machine has no trace"),
+    ],
+    ids=["same", "request", "counts", "marks", "none"],
+)
+def test_both_traces_have_the_same_requests(change, found, tmp_path):
+    (tmp_path / "trace.csv").write_text(COMMANDS, encoding="utf-8")
+    console = [line.replace(*change) if change else line for line in CONSOLE]
+    step = compare(console, tmp_path / "trace.csv")
+    assert step.good == (change is None) and found in step.detail

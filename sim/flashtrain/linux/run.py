@@ -132,11 +132,11 @@ def step_of(line: str) -> Step | None:
 def outcome_of(
     device: Device, steps: Sequence[Step], seconds: float, ended: bool, lines: Sequence[str]
 ) -> Outcome:
-    """The outcome of a machine. `lines` are of its console and, behind them, of the device's log."""
-    counts = next((found for line in reversed(lines) if (found := _REFUSED.search(line))), None)
-    refused, repeated = (0, 0) if counts is None else (int(counts[1]), int(counts[2]))
+    """The outcome of a machine. `lines` are of its console and, behind them, of the log of its devices."""
+    counts = [(int(found[1]), int(found[2])) for line in lines if (found := _REFUSED.search(line))]
+    refused, repeated = sum(one for one, _ in counts), sum(again for _, again in counts)
     times = tuple(found[1] for line in lines if (found := _TIME.fullmatch(line)))
-    good = ended and counts is not None
+    good = ended and bool(counts)
     return Outcome(device, tuple(steps), seconds, refused, repeated, good, tuple(lines), times)
 
 

@@ -56,7 +56,7 @@ def _between(trace: Path, first: int, second: int) -> Iterator[Request]:
 
 
 def _requests(console: Sequence[str]) -> "Counter[Request]":
-    """What blktrace has seen. Commands of a program have the sector 0, and the length of their data."""
+    """The requests that blktrace has seen. A program's request has sector 0, and the length of its data."""
     events = Counter(tuple(line.split()[1:]) for line in console if line.startswith("@event"))
     programs = Counter(tuple(line.split()[1:]) for line in console if line.startswith("@program"))
     found: Counter[Request] = Counter()

@@ -1,10 +1,10 @@
 # The second drive is pulled out under load: its disk goes with errors, and the first one goes on.
 OTHER=/dev/nvme1n1
+time_out_after $OTHER 1000
 wait_for_disk $OTHER
 echo mq-deadline > /sys/block/nvme1n1/queue/scheduler
 reset_all
 blkzone reset $OTHER
-time_out_after $OTHER 1000
 dmesg -c > /dev/null
 writers=
 for zone in 0 8 16; do
