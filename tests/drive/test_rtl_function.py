@@ -2,34 +2,26 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
-from contextlib import asynccontextmanager
 
 import pytest
 
-from flashtrain.drive.rtl_function import RtlFunction
-from flashtrain.firmware import Firmware, firmware_tables
 from flashtrain.host.errors import DeviceHang
 from flashtrain.nvme.subsystem.features import Feature
-from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.wire.commands import AdminOpcode
 from flashtrain.sim.link.pcie_link import PcieLink
-from flashtrain.sim.link.pcie_model import PcieSizes
-from flashtrain.spec import NODES, Opcode, Status, ZoneAction, preset
+from flashtrain.spec import Opcode, Status, ZoneAction
 from tests.nvme.pcie.root_complex import (
     DATA,
     MSIX_CONTROL,
     MSIX_ENABLE,
     TABLE,
-    Memory,
     RootComplex,
     entry,
 )
 
-TINY = preset("tiny")
+from .drive_host import SIZES, TINY, host_of
+
 G = TINY.geometry
-SIZES = PcieSizes.of(TINY)
-NODE = NODES["serve"]
 BLOCK, PAGE, SECONDS = G.page_bytes, 4096, 60.0
 MESSAGES = 0xFEE0_0000
 COMMANDS = 40
@@ -40,22 +32,6 @@ def link():
     link = PcieLink(TINY, SIZES, memory_bytes=4096)
     yield link
     link.close()
-
-
-@asynccontextmanager
-async def host_of(link: PcieLink, expected: Sequence[str] = ()):
-    settings = SubsystemSettings(queues=SIZES.queues, entries=SIZES.entries)
-    tables = firmware_tables(TINY, NODE, SIZES.slots, SIZES.most_bytes, settings, "0123456789abcdef")
-    memory, errors = Memory(), []
-    function = RtlFunction(
-        link,
-        memory,
-        lambda mailbox, registers, pause: Firmware(mailbox, registers, tables, pause),
-        errors.append,
-    )
-    yield RootComplex(function, memory, [])
-    function.close()
-    assert [str(error) for error in errors] == list(expected)
 
 
 async def at_rest(host: RootComplex) -> None:
@@ -190,7 +166,7 @@ def test_an_error_of_the_simulation_is_reported_once(link, monkeypatch):
         raise DeviceHang("a planted error")
 
     async def run() -> None:
-        async with host_of(link, ["a planted error"]) as host:
+        async with host_of(link, expected=["a planted error"]) as host:
             await begin(host)
             monkeypatch.setattr(link, "serve", serve)
             host.submit(1, entry(Opcode.FLUSH, 1, 1))

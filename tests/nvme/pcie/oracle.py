@@ -24,8 +24,13 @@ class Fault(Exception):
         self.status = status
 
 
-def data_addresses(memory: Bytes, prp1: int, prp2: int, length: int, page: int) -> list[tuple[int, int]]:
-    """The pieces of a command's data, a page at a time (Base 2.0, section 4.1.1)."""
+def data_addresses(
+    memory: Bytes, prp1: int, prp2: int, length: int, page: int, posted: bool = False
+) -> list[tuple[int, int]]:
+    """The pieces of a command's data, a page at a time (Base 2.0, section 4.1.1).
+
+    posted: they are written there, and have no answer (PCI Express Base, section 2.4).
+    """
     if prp1 % 4:
         raise Fault(INVALID_PRP_OFFSET)
     pieces = [(prp1, min(length, page - prp1 % page))]
@@ -48,7 +53,7 @@ def data_addresses(memory: Bytes, prp1: int, prp2: int, length: int, page: int) 
             place += 8
     if any(address % page for address, _ in pieces[1:]):
         raise Fault(INVALID_PRP_OFFSET)
-    if any(address + size > len(memory) for address, size in pieces):
+    if not posted and any(address + size > len(memory) for address, size in pieces):
         raise Fault(DATA_TRANSFER_ERROR)
     return pieces
 
@@ -123,27 +128,33 @@ class Queues:
 
 @dataclass
 class Zones:
-    """The zones of a namespace, of `size` blocks, all of which can be written."""
+    """The zones of a namespace, of `size` blocks, the first `capacity` of which can be written."""
 
     size: int
     count: int
     block: int
+    capacity: int
     data: dict[int, bytes] = field(default_factory=dict)
     pointers: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def end(self) -> int:
+        """The address behind the last block."""
+        return self.size * self.count
 
     def write(self, lba: int, data: bytes, append: bool) -> tuple[set[int], int]:
         """The statuses of a write or an append, and where an append has put its data."""
         blocks = len(data) // self.block
-        if lba + blocks > self.size * self.count:
+        if lba + blocks > self.end:
             return {LBA_OUT_OF_RANGE}, 0
         zone, offset = divmod(lba, self.size)
         pointer = self.pointers.get(zone, 0)
         wrong = set()
         if append and offset:
             return {INVALID_FIELD}, 0
-        if pointer == self.size:
+        if pointer == self.capacity:
             wrong.add(ZONE_FULL)
-        if (pointer if append else offset) + blocks > self.size:
+        if (pointer if append else offset) + blocks > self.capacity:
             wrong.add(ZONE_BOUNDARY)
         if not append and offset != pointer:
             wrong.add(INVALID_ZONE_WRITE)
@@ -157,7 +168,7 @@ class Zones:
 
     def read(self, lba: int, blocks: int) -> tuple[set[int], bytes]:
         """Blocks that were never written are zeros (ZNS 1.1, section 2.1.1.2.1); OZCS.RAZB is 0."""
-        if lba + blocks > self.size * self.count:
+        if lba + blocks > self.end:
             return {LBA_OUT_OF_RANGE}, b""
         if lba % self.size + blocks > self.size:
             return {ZONE_BOUNDARY}, b""

@@ -1,253 +1,24 @@
-"""Random commands beside an oracle: each has a status that the standard allows, and no byte goes astray.
+"""Random commands beside an oracle, and random accesses.
 
 `pytest tests/nvme/pcie --seed N` repeats a run, `--long COMMANDS` makes it longer.
 """
 
 import asyncio
 import random
-import struct
 
 import pytest
 
-from flashtrain.nvme.wire.commands import AdminOpcode
-
-from . import oracle
-from .oracle import Fault, Queues, Zones, data_addresses
-from .root_complex import DATA, DOORBELLS, ENABLE, MEMORY_BYTES, RootComplex, entry, function_of
+from .oracle import Zones
+from .root_complex import DATA, DOORBELLS, ENABLE, RootComplex, function_of
+from .trial import ENTRIES, Trial
 
 COMMANDS = 400
-ZONE_BLOCKS, BLOCK, ZONES = 2048, 4096, 30
-USED_ZONES = 3
-FLUSH, WRITE, READ, MANAGE, APPEND = 0x00, 0x01, 0x02, 0x79, 0x7D
-RESET_ZONE = 4
-QUEUE_PAIRS, ENTRIES = 4, 16
-LISTS = 0x18_0000
-"""Where lists of PRPs are, in front of the data."""
+QUEUE_PAIRS = 4
 
 
-def same(expected: bytes, memory: bytes) -> bool:
-    """Whether two memories are equal. An `assert` of them would have pytest list all bytes for hours."""
-    return expected == memory
-
-
-class Trial:
-    """Random commands to one function, one at a time, with all memory compared after each."""
-
-    def __init__(self, host: RootComplex, seed: int) -> None:
-        self.host, self.random = host, random.Random(seed)
-        self.zones = Zones(ZONE_BLOCKS, ZONES, BLOCK)
-        self.page = 4096
-        self.statuses: dict[int, int] = {}
-
-    async def enable(self) -> None:
-        """Reset the controller, with another page size."""
-        exponent = self.random.choice([0, 0, 0, 1, 2])
-        self.page = 4096 << exponent
-        await self.host.enable(configuration=ENABLE | exponent << 7)
-        self.queues = Queues(QUEUE_PAIRS, 1024, self.page)
-        await self.host.create(1, ENTRIES)
-        self.queues.completions.add(1)
-        self.queues.submissions[1] = 1
-
-    async def run(self, commands: int) -> None:
-        await self.enable()
-        kinds = [self.io] * 12 + [self.queue] * 4 + [self.identify] * 2 + [self.unknown]
-        for _ in range(commands):
-            if self.random.random() < 0.02:
-                await self.interrupted()
-            await self.random.choice(kinds)()
-
-    async def check(self, queue: int, one: bytes, allowed: set[int], data: bytes = b"", pieces=()) -> int:
-        """Execute a command. Memory changes where its completion and, after success, its data belong."""
-        host, memory = self.host, self.host.memory.bytes
-        pair = host.pairs[queue]
-        place = pair.submissions + 64 * pair.tail
-        expected = bytearray(memory)
-        expected[place : place + 64] = one
-        entry_place = pair.completions + 16 * pair.head
-        answer = await host.execute(queue, one)
-        assert answer.status in allowed, f"{answer} of {one.hex()}; expected {[hex(x) for x in allowed]}"
-        assert (answer.queue, answer.head, answer.cid) == (queue, pair.tail, one[2] | one[3] << 8)
-        expected[entry_place : entry_place + 16] = memory[entry_place : entry_place + 16]
-        if answer.status == 0:
-            start = 0
-            for address, size in pieces:
-                expected[address : address + size] = data[start : start + size]
-                start += size
-        assert same(expected, memory), f"stray bytes after {one.hex()}"
-        self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
-        return answer.result
-
-    # Data pointers.
-
-    def pointer(self, length: int) -> tuple[int, int]:
-        """PRPs for data of a length, right ones or with a fault, and their lists in memory."""
-        r, page = self.random, self.page
-        offset = r.choice([0, 0, r.randrange(0, page, 4)])
-        pages = list(range(DATA, MEMORY_BYTES - page, page))
-        count = -(-(length + offset) // page)
-        chosen = r.sample(pages, count) if r.random() < 0.6 else pages[:count]
-        prp1, rest = chosen[0] + offset, chosen[1:]
-        prp2 = r.choice([0, rest[0] if rest else r.randrange(1 << 64)]) if len(rest) < 2 else 0
-        if len(rest) == 1:
-            prp2 = rest[0]
-        elif len(rest) > 1:
-            prp2 = self.list_of(rest)
-        fault = r.random()
-        if fault < 0.05:
-            prp1 += r.choice([1, 2, 3, MEMORY_BYTES])
-        elif fault < 0.12:
-            prp2 ^= r.choice([1, 4, 8, 0x200, 1 << 40])
-        elif fault < 0.2 and len(rest) > 1:
-            place = prp2 + 8 * r.randrange(len(rest))
-            if place + 8 <= MEMORY_BYTES:
-                wrong = r.choice([r.randrange(1 << 64), prp2 & -page, rest[0] + 8, 1 << 63])
-                self.host.memory.bytes[place : place + 8] = struct.pack("<Q", wrong)
-        return prp1, prp2
-
-    def list_of(self, pages: list[int]) -> int:
-        """Write a list that begins anywhere in a page, and goes on in others."""
-        r, page = self.random, self.page
-        free = list(range(LISTS, DATA, page))
-        r.shuffle(free)
-        first = place = free.pop() + r.choice([0, page - 8, page - 16, r.randrange(0, page, 8)])
-        for number, address in enumerate(pages):
-            if place % page == page - 8 and number + 1 < len(pages):
-                following = free.pop()
-                self.host.memory.bytes[place : place + 8] = struct.pack("<Q", following)
-                place = following
-            self.host.memory.bytes[place : place + 8] = struct.pack("<Q", address)
-            place += 8
-        return first
-
-    # Kinds of commands.
-
-    async def io(self) -> None:
-        """A read, a write, an append, a flush, or a reset of a zone."""
-        r = self.random
-        opcode = r.choice([READ] * 6 + [WRITE] * 5 + [APPEND] * 3 + [FLUSH, MANAGE])
-        zone = r.randrange(USED_ZONES)
-        blocks = r.choice([1, 1, 2, 3, r.randrange(1, 33), r.randrange(1, 257)])
-        lba = self.place(opcode, zone)
-        cid, nsid = r.randrange(1 << 16), 1 if r.random() < 0.97 else r.choice([2, 77, 0])
-        if opcode == FLUSH:
-            one = entry(opcode, cid, nsid)
-            await self.check(1, one, {0} if nsid == 1 else {oracle.INVALID_NAMESPACE, oracle.INVALID_FIELD})
-            return
-        if opcode == MANAGE:
-            one = entry(opcode, cid, 1, dwords=(zone * ZONE_BLOCKS, 0, 0, RESET_ZONE))
-            self.zones.reset(zone)
-            await self.check(1, one, {0})
-            return
-        prp1, prp2 = self.pointer(blocks * BLOCK)
-        flags = r.choice([0x40, 0x80]) if r.random() < 0.02 else 0
-        one = entry(opcode, cid, nsid, prp1, prp2, (lba & 0xFFFF_FFFF, lba >> 32, blocks - 1), flags)
-        allowed: set[int] = set()
-        if flags:
-            allowed.add(oracle.INVALID_FIELD)
-        if nsid != 1:
-            allowed |= {oracle.INVALID_NAMESPACE, oracle.INVALID_FIELD}
-        memory, pieces = self.host.memory.bytes, []
-        try:
-            pieces = data_addresses(memory, prp1, prp2, blocks * BLOCK, self.page)
-        except Fault as fault:
-            allowed |= {fault.status, oracle.DATA_TRANSFER_ERROR, oracle.INVALID_PRP_OFFSET}
-        if allowed:
-            if lba + blocks > ZONE_BLOCKS * ZONES:
-                allowed.add(oracle.LBA_OUT_OF_RANGE)
-            await self.check(1, one, allowed)
-        elif opcode == READ:
-            statuses, data = self.zones.read(lba, blocks)
-            await self.check(1, one, statuses, data, pieces)
-        else:
-            data = b"".join(memory[address : address + size] for address, size in pieces)
-            statuses, result = self.zones.write(lba, data, opcode == APPEND)
-            found = await self.check(1, one, statuses)
-            assert statuses != {0} or found == result
-
-    def place(self, opcode: int, zone: int) -> int:
-        r, start = self.random, zone * ZONE_BLOCKS
-        pointer = self.zones.pointers.get(zone, 0)
-        if r.random() < 0.05:
-            return r.choice([ZONE_BLOCKS * ZONES - 1, 1 << 40, start + ZONE_BLOCKS - 1])
-        if opcode == READ:
-            return start + max(0, r.randrange(max(pointer, 1)) - r.choice([0, 5]))
-        if opcode == APPEND:
-            return start + r.choice([0] * 15 + [3])
-        return start + pointer + (r.choice([1, -1]) if pointer and r.random() < 0.1 else 0)
-
-    async def queue(self) -> None:
-        """Queues are made and deleted, with right and wrong fields. Queue 1 stays for I/O commands."""
-        r, q = self.random, self.queues
-        number = r.choice([2, 2, 3, 4, 0, 1, QUEUE_PAIRS + 1, 0xFFFF])
-        entries = r.choice([2, 16, 1024, 1, 1025, 0x10000]) if r.random() < 0.5 else 16
-        base = 0x10_0000 + r.randrange(8) * 0x1_0000
-        base += 0 if r.random() < 0.8 else r.choice([8, 0x200])
-        flags = 1 if r.random() < 0.8 else r.choice([0, 2])
-        match r.choice(
-            [AdminOpcode.CREATE_CQ, AdminOpcode.CREATE_SQ, AdminOpcode.DELETE_CQ, AdminOpcode.DELETE_SQ]
-        ):
-            case AdminOpcode.CREATE_CQ as opcode:
-                vector = r.choice([0, QUEUE_PAIRS, QUEUE_PAIRS + 1])
-                allowed = q.create_completions(number, entries, base, flags, vector)
-                words = ((entries - 1) << 16 | number, flags | vector << 16)
-            case AdminOpcode.CREATE_SQ as opcode:
-                chosen = r.choice([1, 2, 3, 4, 0, 9])
-                allowed = q.create_submissions(number, entries, base, flags, chosen)
-                words = ((entries - 1) << 16 | number, flags | chosen << 16)
-            case AdminOpcode.DELETE_CQ as opcode:
-                allowed, words = q.delete_completions(number), (number,)
-            case opcode:
-                number = 2 if number == 1 else number
-                allowed, words = q.delete_submissions(number), (number,)
-        await self.check(0, entry(opcode, r.randrange(1 << 16), prp1=base, dwords=words), allowed)
-
-    async def identify(self) -> None:
-        """Identify moves 4,096 bytes to any place; its content is that of another Identify."""
-        r = self.random
-        structure = r.choice([1, 2, 0x13])
-        prp1, prp2 = self.pointer(4096)
-        memory = self.host.memory.bytes
-        before = bytes(memory[DATA : DATA + 4096])
-        assert (await self.host.execute(0, entry(6, 9, prp1=DATA, dwords=(structure,)))).status == 0
-        content = bytes(memory[DATA : DATA + 4096])
-        memory[DATA : DATA + 4096] = before
-        try:
-            pieces, allowed = data_addresses(memory, prp1, prp2, 4096, self.page), {0}
-        except Fault as fault:
-            pieces, allowed = [], {fault.status, oracle.DATA_TRANSFER_ERROR}
-        one = entry(6, r.randrange(1 << 16), prp1=prp1, prp2=prp2, dwords=(structure,))
-        await self.check(0, one, allowed, content, pieces)
-
-    async def unknown(self) -> None:
-        """Commands that there are not, with anything else in them."""
-        r = self.random
-        queue, opcodes = r.choice(
-            [(0, [0x0D, 0x10, 0x18, 0x7F, 0x84, 0xC0]), (1, [0x05, 0x08, 0x19, 0x80, 0xFF])]
-        )
-        raw = bytearray(r.randbytes(64))
-        raw[0], raw[1] = r.choice(opcodes), 0
-        await self.check(queue, bytes(raw), {oracle.INVALID_OPCODE})
-
-    async def interrupted(self) -> None:
-        """Reset the controller with commands under way: from the end of CSTS.RDY on nothing is written."""
-        host, r = self.host, self.random
-        reads = [
-            entry(READ, cid, 1, DATA + cid * BLOCK, 0, (cid, 0, 0)) for cid in range(r.randrange(1, ENTRIES))
-        ]
-        host.memory.bytes[DATA : DATA + ENTRIES * BLOCK] = r.randbytes(ENTRIES * BLOCK)
-        host.submit(1, *reads)
-        for _ in range(r.randrange(4)):
-            await asyncio.sleep(0)
-        if r.random() < 0.5:
-            await host.disable()
-        else:
-            host.function.configuration.write(0x69, 0x80, 1)  # FLR
-        after = bytes(host.memory.bytes)
-        for _ in range(20):
-            await asyncio.sleep(0)
-        assert same(after, host.memory.bytes), "bytes were written after a reset"
-        await self.enable()
+def trial_of(host: RootComplex, seed: int) -> Trial:
+    """Commands to the one namespace of `small`."""
+    return Trial(host, seed, Zones(2048, 30, 4096, 2048), QUEUE_PAIRS, 256)
 
 
 @pytest.mark.parametrize("in_loop", [True, False], ids=["loop", "thread"])
@@ -256,7 +27,7 @@ def test_random_commands(seed, in_loop, request):
 
     async def run() -> dict[int, int]:
         async with function_of("small", in_loop=in_loop, queues=QUEUE_PAIRS) as host:
-            trial = Trial(host, seed)
+            trial = trial_of(host, seed)
             await trial.run(commands)
             assert not any("stopped" in line for line in host.log)
             return trial.statuses
@@ -312,7 +83,7 @@ def test_a_fault_of_the_function_is_found(fault, monkeypatch):
 
     async def run() -> None:
         async with function_of("small", queues=QUEUE_PAIRS) as host:
-            trial = Trial(host, 3)
+            trial = trial_of(host, 3)
             if fault == "late":
                 await trial.enable()
                 for _ in range(50):
