@@ -306,8 +306,8 @@ PCIE = (
     Fault(
         "refusal-of-an-earlier-command",
         "pcie/data_mover.py",
-        "self.refused.bit_select(self.places.payload, 1).eq(0)",
-        "self.refused.bit_select(self.places.payload, 1).eq(1)",
+        "self.refused.eq(self.refused & ~self.answered)",
+        "self.refused.eq(self.refused)",
         "a command begins with the refusal of the one before it in its slot",
         MOVER,
     ),
@@ -333,6 +333,14 @@ PCIE = (
         "with m.If(~self.enable):",
         "with m.If(0):",
         "doorbells go on where they were before the controller was disabled",
+        DEVICE_QUEUE,
+    ),
+    Fault(
+        "refusal-that-does-not-end",
+        "pcie/device_queue.py",
+        "self.answered.bit_select(answer.slot, 1).eq(1)",
+        "self.answered.eq(0)",
+        "a flush has the refusal of the command before it in its slot",
         DEVICE_QUEUE,
     ),
     Fault(

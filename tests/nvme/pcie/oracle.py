@@ -11,7 +11,7 @@ INVALID_NAMESPACE, INVALID_PRP_OFFSET, LBA_OUT_OF_RANGE = 0x00B, 0x013, 0x080
 COMPLETION_QUEUE_INVALID, INVALID_QUEUE, INVALID_QUEUE_SIZE = 0x100, 0x101, 0x102
 INVALID_VECTOR, INVALID_QUEUE_DELETION = 0x108, 0x10C
 ZONE_BOUNDARY, ZONE_FULL, INVALID_ZONE_WRITE = 0x1B8, 0x1B9, 0x1BC
-
+WRITE, READ, APPEND = 0x01, 0x02, 0x7D
 
 Bytes = bytes | bytearray
 
@@ -142,36 +142,42 @@ class Zones:
         """The address behind the last block."""
         return self.size * self.count
 
-    def write(self, lba: int, data: bytes, append: bool) -> tuple[set[int], int]:
-        """The statuses of a write or an append, and where an append has put its data."""
-        blocks = len(data) // self.block
+    def refusals(self, lba: int, blocks: int, opcode: int) -> set[int]:
+        """The errors of a write, an append or a read (ZNS 1.1, sections 2.1.1.2 and 3.4.1)."""
         if lba + blocks > self.end:
-            return {LBA_OUT_OF_RANGE}, 0
+            return {LBA_OUT_OF_RANGE}
         zone, offset = divmod(lba, self.size)
+        if opcode == READ:
+            return {ZONE_BOUNDARY} if offset + blocks > self.size else set()
+        if opcode == APPEND and offset:
+            return {INVALID_FIELD}
         pointer = self.pointers.get(zone, 0)
         wrong = set()
-        if append and offset:
-            return {INVALID_FIELD}, 0
         if pointer == self.capacity:
             wrong.add(ZONE_FULL)
-        if (pointer if append else offset) + blocks > self.capacity:
+        if (pointer if opcode == APPEND else offset) + blocks > self.capacity:
             wrong.add(ZONE_BOUNDARY)
-        if not append and offset != pointer:
+        if opcode == WRITE and offset != pointer:
             wrong.add(INVALID_ZONE_WRITE)
-        if wrong:
+        return wrong
+
+    def write(self, lba: int, data: bytes, opcode: int) -> tuple[set[int], int]:
+        """The statuses of a write or an append, and where an append has put its data."""
+        blocks = len(data) // self.block
+        if wrong := self.refusals(lba, blocks, opcode):
             return wrong, 0
+        zone = lba // self.size
+        pointer = self.pointers.get(zone, 0)
         start = zone * self.size + pointer
         for number in range(blocks):
             self.data[start + number] = data[number * self.block : (number + 1) * self.block]
         self.pointers[zone] = pointer + blocks
-        return {SUCCESS}, start if append else 0
+        return {SUCCESS}, start if opcode == APPEND else 0
 
     def read(self, lba: int, blocks: int) -> tuple[set[int], bytes]:
         """Blocks that were never written are zeros (ZNS 1.1, section 2.1.1.2.1); OZCS.RAZB is 0."""
-        if lba + blocks > self.end:
-            return {LBA_OUT_OF_RANGE}, b""
-        if lba % self.size + blocks > self.size:
-            return {ZONE_BOUNDARY}, b""
+        if wrong := self.refusals(lba, blocks, READ):
+            return wrong, b""
         empty = bytes(self.block)
         return {SUCCESS}, b"".join(self.data.get(lba + number, empty) for number in range(blocks))
 

@@ -7,11 +7,11 @@ import struct
 from flashtrain.nvme.wire.commands import AdminOpcode
 
 from . import oracle
-from .oracle import Fault, Queues, Zones, data_addresses
+from .oracle import APPEND, READ, WRITE, Fault, Queues, Zones, data_addresses
 from .root_complex import DATA, ENABLE, MEMORY_BYTES, Completion, RootComplex, entry
 
 USED_ZONES = 3
-FLUSH, WRITE, READ, MANAGE, APPEND = 0x00, 0x01, 0x02, 0x79, 0x7D
+FLUSH, MANAGE = 0x00, 0x79
 RESET_ZONE = 4
 ENTRIES = 16
 LISTS = 0x18_0000
@@ -26,8 +26,8 @@ def same(expected: bytes, memory: bytes) -> bool:
 class Trial:
     """Random commands to one function, one at a time, with all memory compared after each.
 
-    queues: of I/O, at most. blocks: of a command, at most. posted: data go to the host as they do on PCI Express, so that nobody
-    knows of those that have no memory there.
+    queues: of I/O, at most. blocks: of a command, at most. posted: data go to the host as they do on PCI
+    Express, so that nobody knows of those that have no memory there.
     """
 
     def __init__(
@@ -76,6 +76,9 @@ class Trial:
                 if address < len(expected):  # else it was posted to where no memory is
                     expected[address : address + size] = data[start : start + size]
                 start += size
+        elif answer.status == oracle.DATA_TRANSFER_ERROR:
+            for address, size in pieces:  # of data that could not all be moved, some may have been
+                expected[address : address + size] = memory[address : address + size]
         assert same(expected, memory), f"stray bytes after {one.hex()}"
         self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
         return answer
@@ -155,8 +158,7 @@ class Trial:
         except Fault as fault:
             allowed |= {fault.status, oracle.DATA_TRANSFER_ERROR, oracle.INVALID_PRP_OFFSET}
         if allowed:
-            if lba + blocks > self.zones.end:
-                allowed.add(oracle.LBA_OUT_OF_RANGE)
+            allowed |= self.zones.refusals(lba, blocks, opcode)
             answer = await self.check(1, one, allowed)
             if answer.status == oracle.DATA_TRANSFER_ERROR and opcode != READ:
                 await self.reset(zone)  # its blocks are indeterminate, and the write pointer with them
@@ -165,7 +167,7 @@ class Trial:
             await self.check(1, one, statuses, data, pieces)
         else:
             data = b"".join(memory[address : address + size] for address, size in pieces)
-            statuses, result = self.zones.write(lba, data, opcode == APPEND)
+            statuses, result = self.zones.write(lba, data, opcode)
             found = await self.check(1, one, statuses)
             assert statuses != {0} or found.result == result, f"{one.hex()}: {found}, not {result:#x}"
 
@@ -223,7 +225,9 @@ class Trial:
         memory[DATA : DATA + 4096] = before
         try:
             pieces = data_addresses(memory, prp1, prp2, 4096, self.page, self.posted)
-            allowed = {0}
+            # Of eight bytes that hold others, too, firmware reads those, and hears that they are missing.
+            has_all = all(address < len(memory) for address, _ in pieces)
+            allowed = {0} if has_all else {0, oracle.DATA_TRANSFER_ERROR}
         except Fault as fault:
             pieces, allowed = [], {fault.status, oracle.DATA_TRANSFER_ERROR}
         one = entry(6, r.randrange(1 << 16), prp1=prp1, prp2=prp2, dwords=(structure,))

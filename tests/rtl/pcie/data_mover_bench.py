@@ -79,7 +79,7 @@ class Bench:
         self.commands: dict[int, Command] = {}
         self.statuses: list[int] = []
         self.messages = StreamSource(dut, "messages", busy)
-        self.requests = self.errors = self._asked = self._sent = 0
+        self.requests = self.errors = self._asked = self._sent = self._answered = 0
 
     async def start(self) -> None:
         await start(self.dut, page_exponent=self.exponent)
@@ -88,6 +88,7 @@ class Bench:
         """Another command in a slot."""
         old = self.commands.pop(slot, None)
         if old is not None:
+            await self.answer(slot)
             self.free += sorted({address // self.page * self.page for address in old.dwords})
         command = Command(slot, length)
         offset = random.choice([0, 4 * random.randrange(self.page // 4)]) if offset is None else offset
@@ -104,6 +105,13 @@ class Bench:
         await self._give(slot, spans, Status.SUCCESS)
         self.commands[slot] = command
         return command
+
+    async def answer(self, slot: int) -> None:
+        """The command of a slot is answered, for a cycle; others may be, too."""
+        for _ in range(2):
+            self._answered ^= 1 << slot
+            self.dut.answered.value = self._answered
+            await RisingEdge(self.dut.clk)
 
     async def _give(self, slot: int, spans: list[tuple[int, int]], status: int) -> None:
         number = len(self.statuses)

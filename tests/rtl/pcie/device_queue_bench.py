@@ -50,6 +50,7 @@ class Bench:
         self.reports: list[tuple[int, list[int]]] = []
         self.tail = self.head = self.fetched = self.completed = self.written = 0
         self.refused = random.getrandbits(SLOTS)
+        self.told: list[int] = []
 
     async def start(self) -> None:
         await start(self.dut, enable=1, refused=self.refused)
@@ -73,6 +74,8 @@ class Bench:
         seen = taken = 0
         while True:
             await RisingEdge(self.dut.clk)
+            if answered := int(self.dut.answered.value):
+                self.told.append(answered)
             for bits in self.bells.items[seen:]:
                 bell = unpack(BELL, bits)
                 seen += 1
@@ -124,6 +127,7 @@ class Bench:
         names = "slot", "status", "result", "unreachable"
         answers = [unpack(ANSWER, bits) for bits in self.answers.items]
         assert [tuple(answer[name] for name in names) for answer in answers] == self.expected
+        assert self.told == [1 << slot for slot, *_ in self.expected], "another refusal ends"
         bursts = [unpack(ADDRESS, bits) for bits in self.report_bursts.items]
         assert [burst["address"] for burst in bursts] == [address for address, _ in self.reports]
         words = [unpack(WORD, bits)["data"] for bits in self.report_words.items]

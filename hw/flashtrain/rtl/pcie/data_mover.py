@@ -40,6 +40,7 @@ class DataMover(wiring.Component):
     zeros : In(stream(BlockRun)), zeroed : Out(stream(slot))   see `ZeroWriter`
     data_read : Out(ReadPort), data_write : Out(stream(HostWrite))   see `TlpPort`
     refused : Out(slots)                the host's memory has refused data of the command in this slot
+    answered : In(slots)                the command is answered, and the next one of the slot has no refusal
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class DataMover(wiring.Component):
             "data_read": Out(ReadPort(address_bits=ADDRESS_BITS, data_bits=8 * port_bytes)),
             "data_write": Out(stream.Signature(HostWrite(port_bytes))),
             "refused": Out(slots),
+            "answered": In(slots),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -97,8 +99,7 @@ class DataMover(wiring.Component):
         connect(m, words.axi, reporter.controller)
         connect(m, flipped(self.zeros), zeros.runs)
         connect(m, zeros.ended, flipped(self.zeroed))
-        with m.If(self.places.valid & self.places.ready):
-            m.d.sync += self.refused.bit_select(self.places.payload, 1).eq(0)
+        m.d.sync += self.refused.eq(self.refused & ~self.answered)
         with m.If(reader.refused.valid):
             m.d.sync += self.refused.bit_select(reader.refused.payload, 1).eq(1)
         return m

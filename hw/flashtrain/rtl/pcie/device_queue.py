@@ -45,7 +45,7 @@ class DeviceQueue(wiring.Component):
     enable : In(1)      low while the controller is disabled: the queues begin anew
     entries : In(stream(DeviceCommand))      ready for as many as there are slots
     completions : Out(stream(DeviceAnswer))
-    refused : In(slots)                      see `DataMover`
+    refused : In(slots), answered : Out(slots)   see `DataMover`
     read : In(ReadPort), write : In(WritePort)   the controller's port of queues
     reports : Out(WritePort)
     doorbells : Out(stream(QueueDoorbell))
@@ -64,6 +64,7 @@ class DeviceQueue(wiring.Component):
             "entries": In(stream.Signature(self.command)),
             "completions": Out(stream.Signature(DeviceAnswer(slots))),
             "refused": In(slots),
+            "answered": Out(slots),
             "read": In(ReadPort(**port)),
             "write": In(WritePort(**port)),
             "reports": Out(WritePort(**port)),
@@ -155,6 +156,7 @@ class DeviceQueue(wiring.Component):
             with m.State("GIVE"):
                 m.d.comb += self.completions.valid.eq(1)
                 with m.If(self.completions.ready):
+                    m.d.comb += self.answered.bit_select(answer.slot, 1).eq(1)
                     m.next = "ANSWER"
             with m.State("ANSWER"):
                 m.d.comb += write.b.valid.eq(1)

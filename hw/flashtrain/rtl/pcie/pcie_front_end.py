@@ -136,6 +136,7 @@ class PcieFrontEnd(wiring.Component):
         m.d.comb += [
             mover.page_exponent.eq(function.page_exponent),
             queue.refused.eq(mover.refused),
+            mover.answered.eq(queue.answered),
             queue.enable.eq(registers.enabled),
         ]
         return m
