@@ -11,6 +11,7 @@ from .submission_entry import SubmissionEntry
 
 _SGL_DATA_BLOCK = 0x00
 _REPORT_ALIGNMENT = 8
+_MOST_KINDS = 1024
 
 
 class Checker:
@@ -22,6 +23,8 @@ class Checker:
         self.memory_bytes = memory_bytes
         self._opcodes = frozenset(Opcode) - (frozenset() if config.chips.update else UPDATE_OPCODES)
         self._fields = Fields(config, streams)
+        # By port, opcode, FUSE, PSDT, NSID, SOURCE and action.
+        self._kinds: dict[tuple[int, ...], Status] = {}
         self._zone_size, self._page_bytes = config.geometry.zone_size, config.geometry.page_bytes
         self._rights = {
             (port, nsid): frozenset(opcode for opcode in Opcode if _allows(port, access, opcode))
@@ -31,6 +34,24 @@ class Checker:
 
     def status(self, port: Port, entry: SubmissionEntry) -> Status:
         """The status of the first check that fails, or success."""
+        kind = port, entry.opcode, entry.fuse, entry.psdt, entry.nsid, entry.source, entry.action
+        status = self._kinds.get(kind)
+        if status is None:
+            if len(self._kinds) == _MOST_KINDS:
+                self._kinds.clear()
+            status = self._kinds[kind] = self._status_of_kind(port, entry)
+        if status:
+            return status
+        if not self._fields.valid(entry):
+            return Status.INVALID_FIELD
+        if entry.has_data and (status := self._data_pointer(entry)):
+            return status
+        if not self._inside(entry, self.streams[entry.nsid]):
+            return Status.LBA_OUT_OF_RANGE
+        return Status.SUCCESS
+
+    def _status_of_kind(self, port: Port, entry: SubmissionEntry) -> Status:
+        """The checks up to that of the fields, which are the same for all commands of a kind."""
         if entry.opcode not in self._opcodes:
             return Status.INVALID_OPCODE
         if entry.fuse or (entry.has_data and entry.psdt != Submission.PSDT_SGL):
@@ -39,18 +60,9 @@ class Checker:
             return status
         if entry.has_source and (status := self._namespace(entry.source, entry.nsid)):
             return status
-        stream = self.streams[entry.nsid]
         if not self._allowed(port, entry):
             return Status.ACCESS_DENIED
-        if self._needs_raw(entry):
-            return Status.STREAM_IS_CODED
-        if not self._fields.valid(entry):
-            return Status.INVALID_FIELD
-        if entry.has_data and (status := self._data_pointer(entry)):
-            return status
-        if not self._inside(entry, stream):
-            return Status.LBA_OUT_OF_RANGE
-        return Status.SUCCESS
+        return Status.STREAM_IS_CODED if self._needs_raw(entry) else Status.SUCCESS
 
     def _namespace(self, nsid: int, other: int = 0) -> Status:
         """Whether this is the number of a stream, and not `other`."""

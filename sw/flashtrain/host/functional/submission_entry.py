@@ -1,5 +1,6 @@
 """The fields of a submission entry."""
 
+from functools import lru_cache
 from struct import Struct
 from typing import NamedTuple
 
@@ -124,8 +125,23 @@ _BLOCKS, _REPORT_BYTES, _SELECT_ALL, _PARTIAL, _UNSURE, _EXPANDED, _EXACT = (
 )
 
 
+_ENTRY = Struct("<2sH20sQ8sQ16s")
+"""An entry by its CID, address and SLBA, and what is between them."""
+
+
 def parse(raw: bytes | memoryview) -> SubmissionEntry:
-    """The fields of a 64-byte entry."""
+    """The fields of a 64-byte entry. All but CID, address and SLBA are the same in most entries."""
+    first, cid, second, address, third, slba, last = _ENTRY.unpack(raw)
+    shared = _shared(first, second, third, last)
+    opcode, fuse, psdt, _, nsid, _, length, sgl_type, _, *rest = shared
+    fields = (opcode, fuse, psdt, cid, nsid, address, length, sgl_type, slba, *rest)
+    return SubmissionEntry._make(fields)
+
+
+@lru_cache(maxsize=1024)
+def _shared(first: bytes, second: bytes, third: bytes, last: bytes) -> SubmissionEntry:
+    """The fields of an entry whose CID, address and SLBA are 0."""
+    raw = _ENTRY.pack(first, 0, second, 0, third, 0, last)
     words = _WORDS.unpack(raw) + _LONG_WORDS.unpack(raw)
     fields = [words[word] >> low & mask for word, low, mask in _PLACES]
     fields[_BLOCKS] += 1

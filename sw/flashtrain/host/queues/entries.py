@@ -60,7 +60,8 @@ class Command(NamedTuple):
         """The submission entry, with command identifier `cid`."""
         s = Submission
         value = s.cid.put(cid)
-        for place, field in _PLAIN:
+        # The fields behind those of a read or a write are rare.
+        for place, field in _PLAIN if self[_RARE:] != _RARE_VALUES else _COMMON:
             if number := self[place]:
                 value |= field.put(number)
         if self.length:
@@ -79,6 +80,9 @@ _PLAIN = tuple(
     (place, getattr(Submission, name)) for place, name in enumerate(Command._fields) if name not in _ENCODED
 )
 """The fields of a command that stand in its entry as they are, with their places in the command."""
+_RARE = Command._fields.index("action")
+_RARE_VALUES = tuple(Command._field_defaults[name] for name in Command._fields[_RARE:])
+_COMMON = tuple((place, field) for place, field in _PLAIN if place < _RARE)
 _SGL = Submission.psdt.put(Submission.PSDT_SGL)
 
 

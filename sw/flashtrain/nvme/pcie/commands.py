@@ -158,8 +158,11 @@ class Commands:
         admin = self._submissions.get(0)
         while admin is not None and admin.waiting and self._controller.enabled:
             self._begin_admin(admin.waiting.popleft())
+        if not self._turns:
+            return
+        weights = self._controller.features.weights
         while self._turns and self._begun < self._most_begun and self._controller.enabled:
-            queue = self._turns.take(self._controller.features.weights)
+            queue = self._turns.take(weights)
             if queue.waiting:
                 self._begin_io(queue.waiting.popleft())
                 self._turns.add(queue)

@@ -13,10 +13,11 @@ from flashtrain.nvme.wire.commands import COMMAND_BYTES, Entry, answer_bytes, pa
 from flashtrain.nvme.wire.statuses import TargetStatus, is_final
 from flashtrain.spec.pcie import Priority
 
-from .memory import Memory, gather, read, scatter, write
+from .memory import Memory, gather, read, scatter
 
 COMPLETION_BYTES = 16
-_PHASE_AT = 14
+_PHASE_BYTES = 2
+_PHASE_AT = COMPLETION_BYTES - _PHASE_BYTES
 _PRP2_AT = 32
 
 
@@ -106,8 +107,9 @@ class CompletionQueue:
             head, queue, cid, (status, result, _) = self._waiting.popleft()
             raw = answer_bytes(result, head, cid, status, is_final(status), queue, self._phase)
             place = self.address + self.tail * COMPLETION_BYTES
-            write(memory, place, raw[:_PHASE_AT])
-            write(memory, place + _PHASE_AT, raw[_PHASE_AT:])
+            views = memory.views(place, COMPLETION_BYTES)
+            scatter(raw[:_PHASE_AT], views)
+            views[-1][-_PHASE_BYTES:] = raw[_PHASE_AT:]
             self.tail += 1
             if self.tail == self.entries:
                 self.tail, self._phase = 0, self._phase ^ 1

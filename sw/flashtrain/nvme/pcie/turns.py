@@ -24,7 +24,7 @@ class Turns:
         return queue in self._queues[self._class_of(queue)]
 
     def __bool__(self) -> bool:
-        return any(self._queues.values())
+        return any(self._queues.values()) if self.weighted else bool(self._queues[Priority.URGENT])
 
     def _class_of(self, queue: SubmissionQueue) -> Priority:
         return queue.priority if self.weighted else Priority.URGENT
@@ -35,6 +35,8 @@ class Turns:
 
     def take(self, weights: Mapping[Priority, int]) -> SubmissionQueue:
         """Take off the queue whose turn it is. `weights`: turns in a round, of all classes but the urgent."""
+        if not self.weighted:
+            return self._queues[Priority.URGENT].popleft()
         asking = [one for one in Priority if self._queues[one]]
         chosen = asking[0]
         if chosen != Priority.URGENT:

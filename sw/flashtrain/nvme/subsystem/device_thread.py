@@ -19,6 +19,9 @@ from .reply import Reply
 
 T = TypeVar("T")
 
+_JOBS_OF_A_TURN = 16
+"""Of a device without time: a host goes on with the first jobs while the next ones are executed."""
+
 _SLICE_CYCLES = 10_000
 """Cycles of a simulation between two looks at new jobs: some milliseconds."""
 
@@ -232,6 +235,10 @@ class DeviceInLoop(DeviceThread):
 
     Only a recovery, which may take long, has a thread. Jobs wait for its end.
     """
+
+    def __init__(self, device: Device, say: Callable[[str], None]) -> None:
+        super().__init__(device, say)
+        self._most = min(self._most, _JOBS_OF_A_TURN)
 
     _scheduled = False
     _recovery: threading.Thread | None = None
