@@ -281,7 +281,10 @@ class FrontEnd:
             case Mailbox.AGGREGATION | Mailbox.VECTOR | Mailbox.ARBITRATION:
                 self.settings.append((Mailbox(offset), value))
             case Mailbox.BURST:
-                self._burst(MailboxBurst.beats.get(value) + 1, bool(MailboxBurst.write.get(value)))
+                fields = MailboxBurst
+                self._burst(
+                    fields.beats.get(value) + 1, bool(fields.write.get(value)), fields.kept.get(value)
+                )
 
     def _take(self) -> None:
         self._state &= ~MailboxState.TAKEN
@@ -313,7 +316,7 @@ class FrontEnd:
                 # Commands that were fetched are answered behind it.
                 self._deleted[number] = self.submissions.pop(number)
 
-    def _burst(self, beats: int, to_host: bool) -> None:
+    def _burst(self, beats: int, to_host: bool, kept: int) -> None:
         self._state |= MailboxState.FAILED
         address, length = self._address, beats * WORD_BYTES
         assert not address % WORD_BYTES and address % 4096 + length <= 4096 and length <= REQUEST_BYTES
@@ -321,8 +324,11 @@ class FrontEnd:
             return
         try:
             if to_host:
-                words = (self._registers.get(Mailbox.BUFFER + at, 0) for at in range(0, length, 4))
-                write(self._memory, address, b"".join(word.to_bytes(4, "little") for word in words))
+                assert not kept or (beats == 1 and kept != 3)
+                dwords = [at for at in range(0, length, 4) if not kept >> at // 4 & 1]
+                words = (self._registers.get(Mailbox.BUFFER + at, 0) for at in dwords)
+                data = b"".join(word.to_bytes(4, "little") for word in words)
+                write(self._memory, address + dwords[0], data)
             else:
                 raw = read(self._memory, address, length)
                 for at in range(0, length, 4):

@@ -36,7 +36,7 @@ FAULTS = (
     Fault(
         "zeros-behind", "transfers.c", "offset + i < data->stored", "offset + i <= data->stored", quick=True
     ),
-    Fault("shared-beat", "transfers.c", "if ((lead || end & 1) &&", "if (lead &&"),
+    Fault("shared-beat", "transfers.c", "length < BEAT_BYTES ? 2 : 0", "length < BEAT_BYTES ? 1 : 0"),
     Fault("stale-buffer", "transfers.c", "if (!write) firmware->known = 0;", ""),
     Fault("next-list", "transfers.c", "firmware->pages[found--];", "firmware->pages[found];"),
     Fault("offset-of-list", "transfers.c", "if (pointer & (BEAT_BYTES - 1))", "if (pointer & 3u)"),

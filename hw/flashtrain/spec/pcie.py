@@ -249,6 +249,8 @@ class MailboxBurst:
 
     beats = BitField(0, 4)
     write = BitField(8, 1)
+    kept = BitField(9, 2)
+    """Of a write of one beat: a bit for each dword that stays as it is in the host's memory, at most one."""
 
 
 class MailboxAggregation:

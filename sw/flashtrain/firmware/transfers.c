@@ -7,14 +7,16 @@
 
 static uint32_t least(uint32_t first, uint32_t second) { return first < second ? first : second; }
 
-/* Moves `beats` beats between the buffer and the host's memory; false if that has refused them. */
-static bool burst(struct ft_firmware* firmware, uint64_t address, uint32_t beats, bool write) {
+/* Moves `beats` beats between the buffer and the host's memory; false if that has refused them.
+ * `kept` dwords of a beat that is written alone stay there as they are. */
+static bool burst(struct ft_firmware* firmware, uint64_t address, uint32_t beats, bool write, uint32_t kept) {
     ft_fw_rest(firmware);
     ft_fw_write(firmware, FLASHTRAIN_MAILBOX_ADDRESS, (uint32_t)address);
     ft_fw_write(firmware, FLASHTRAIN_MAILBOX_ADDRESS + 4, (uint32_t)(address >> 32));
     ft_fw_write(firmware, FLASHTRAIN_MAILBOX_BURST,
                 ft_fw_field(FLASHTRAIN_MAILBOX_BURST_BEATS, beats - 1) |
-                    ft_fw_field(FLASHTRAIN_MAILBOX_BURST_WRITE, write));
+                    ft_fw_field(FLASHTRAIN_MAILBOX_BURST_WRITE, write) |
+                    ft_fw_field(FLASHTRAIN_MAILBOX_BURST_KEPT, kept));
     if (!write) firmware->known = 0;
     return !(ft_fw_rest(firmware) & FLASHTRAIN_MAILBOX_STATE_FAILED);
 }
@@ -42,7 +44,7 @@ static uint16_t read_list(struct ft_firmware* firmware, uint64_t pointer, uint32
         for (uint32_t i = 0; i < taken;) {
             const uint64_t place = pointer + BEAT_BYTES * i;
             const uint32_t beats = least(BEATS - ((uint32_t)place / BEAT_BYTES) % BEATS, taken - i);
-            if (!burst(firmware, place, beats, false)) return FLASHTRAIN_TARGET_STATUS_DATA_TRANSFER_ERROR;
+            if (!burst(firmware, place, beats, false, 0)) return FLASHTRAIN_TARGET_STATUS_DATA_TRANSFER_ERROR;
             for (uint32_t beat = 0; beat < beats; ++beat) {
                 const uint64_t low = buffer_dword(firmware, 2 * beat);
                 firmware->pages[1 + found + i + beat] =
@@ -87,18 +89,17 @@ static uint32_t dword_of(const struct ft_firmware* firmware, const struct ft_fw_
     return value;
 }
 
-/* Bytes from `offset` on to an address, dwords both. Of a beat that is shared the rest is read before. */
+/* Bytes from `offset` on to an address, dwords both. A dword that shares its beat goes alone. */
 static bool put(struct ft_firmware* firmware, uint64_t address, uint32_t length,
                 const struct ft_fw_data* data, uint32_t offset) {
     while (length) {
-        const uint32_t part = least(length, BURST_BYTES - ((uint32_t)address & (BURST_BYTES - 1)));
-        const uint32_t lead = (uint32_t)address / 4 & 1, end = lead + part / 4;
-        const uint64_t start = address & ~(uint64_t)(BEAT_BYTES - 1);
-        const uint32_t beats = (end + 1) / 2;
-        if ((lead || end & 1) && !burst(firmware, start, beats, false)) return false;
-        for (uint32_t dword = lead; dword < end; ++dword)
-            set_buffer_dword(firmware, dword, dword_of(firmware, data, offset + 4 * (dword - lead)));
-        if (!burst(firmware, start, beats, true)) return false;
+        const uint32_t lead = (uint32_t)address / 4 & 1, kept = lead ? 1 : length < BEAT_BYTES ? 2 : 0;
+        const uint32_t room = BURST_BYTES - ((uint32_t)address & (BURST_BYTES - 1));
+        const uint32_t part = kept ? 4 : least(length & ~(BEAT_BYTES - 1), room);
+        const uint32_t beats = kept ? 1 : part / BEAT_BYTES;
+        for (uint32_t dword = 0; dword < part / 4; ++dword)
+            set_buffer_dword(firmware, lead + dword, dword_of(firmware, data, offset + 4 * dword));
+        if (!burst(firmware, address - 4 * lead, beats, true, kept)) return false;
         address += part;
         offset += part;
         length -= part;

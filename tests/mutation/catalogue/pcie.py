@@ -23,6 +23,22 @@ PCIE = (
         FUNCTION,
     ),
     Fault(
+        "dword-beside-the-last-one",
+        "pcie/admin_mailbox.py",
+        "beat.payload.masked.eq(self._kept)",
+        "beat.payload.masked.eq(0)",
+        "data that end within 8 bytes take the dword beside them along",
+        FUNCTION,
+    ),
+    Fault(
+        "upper-dword-at-the-lower-one",
+        "pcie/host_writes.py",
+        "address[2] | beat.payload.masked[0]",
+        "address[2]",
+        "the upper dword of a word, written alone, goes to the place of the lower one",
+        TLP_PORT,
+    ),
+    Fault(
         "page-size-of-the-next-start",
         "pcie/function.py",
         "with m.If(~self.running):\n            m.d.sync += exponent",

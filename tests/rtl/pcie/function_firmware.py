@@ -16,6 +16,7 @@ from flashtrain.spec import Status
 from flashtrain.spec.pcie import (
     MAILBOX_PAGE_EXPONENT,
     REQUEST_BYTES,
+    WORD_BYTES,
     Mailbox,
     MailboxAnswer,
     MailboxBurst,
@@ -109,6 +110,7 @@ class Firmware:
                 status = await self.delete_completions(words[10] & 0xFFFF)
             case AdminOpcode.GET_LOG_PAGE:
                 await self.move(first, random.randbytes(LOG_BYTES))
+                await self.put(first + random.randrange(0, LOG_BYTES, 4))
             case AdminOpcode.SET_FEATURES if words[10] in _AGGREGATION:
                 self.write(_AGGREGATION[words[10]], words[11])
             case AdminOpcode.SET_FEATURES:
@@ -120,6 +122,18 @@ class Firmware:
             case _:
                 status = Status.INVALID_OPCODE
         await self.answer(cid, status, result)
+
+    async def put(self, address: int) -> None:
+        """A dword alone to the host's memory, from its half of a word of the buffer."""
+        half, dwords = address // 4 % 2, [random.getrandbits(32) for _ in range(2)]
+        await self.rest()
+        for number, word in enumerate((address & -WORD_BYTES & 0xFFFF_FFFF, address >> 32)):
+            self.write(Mailbox.ADDRESS + 4 * number, word)
+        for number, dword in enumerate(dwords):
+            self.write(Mailbox.BUFFER + 4 * number, dword)
+        self.bench.expected[address : address + 4] = dwords[half].to_bytes(4, "little")
+        self.write(Mailbox.BURST, MailboxBurst.write.put(1) | MailboxBurst.kept.put(2 - half))
+        assert not await self.rest() & MailboxState.FAILED
 
     async def move(self, address: int, data: bytes | None = None) -> bytes:
         """Bytes to the host's memory, or from it, in bursts."""

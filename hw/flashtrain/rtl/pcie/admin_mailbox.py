@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.lib.axi import ReadPort, WritePort
+from flashtrain.rtl.lib.axi import ReadPort
 from flashtrain.rtl.lib.memories import NEVER_COLLIDES
 from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import Submission
@@ -34,6 +34,7 @@ from .layouts import (
     QueueAnswer,
     QueueChange,
     QueueEntry,
+    WordPort,
     bits_of,
 )
 from .queue_engine import MAILBOX_ENTRIES
@@ -75,7 +76,7 @@ class AdminMailbox(wiring.Component):
     settings : Out(stream(AggregationSetting))   of interrupts, always ready; in the cycle of their write
     weights : Out(32)                ARBITRATION
     queue : Out, open : In           commands of an I/O submission queue, a cycle later
-    read : Out(ReadPort), write : Out(WritePort)
+    read : Out(ReadPort), write : Out(WordPort)
     idle : Out(1)                    no command is here, and no work
     """
 
@@ -101,7 +102,7 @@ class AdminMailbox(wiring.Component):
             "queue": Out(QUEUE_BITS),
             "open": In(OPEN_BITS),
             "read": Out(ReadPort(**sizes)),
-            "write": Out(WritePort(**sizes)),
+            "write": Out(WordPort()),
             "idle": Out(1),
         })  # fmt: skip
 
@@ -120,7 +121,7 @@ class AdminMailbox(wiring.Component):
             Signal(name=name) for name in ("takes", "begins", "posts", "asks")
         )
         self._busy, self._open, self._failed = Signal(), Signal(range(MOST_OPEN + 1)), Signal()
-        self._direction, self._beats = Signal(), Signal(range(BURST_BEATS))
+        self._direction, self._beats, self._kept = Signal(), Signal(range(BURST_BEATS)), Signal(2)
 
         may_take, found, any_open = Signal(), Signal(), Signal()
         seen, was_enabled = Signal(3), Signal()  # wrong doorbells, and the end of the queues
@@ -231,6 +232,7 @@ class AdminMailbox(wiring.Component):
         with m.If(self._begins):
             m.d.sync += self._direction.eq(bits_of(dword, MailboxBurst.write))
             m.d.sync += self._beats.eq(bits_of(dword, MailboxBurst.beats))
+            m.d.sync += self._kept.eq(bits_of(dword, MailboxBurst.kept))
         for register, target in ((Mailbox.ADDRESS, change.base), (Mailbox.RESULT, item.result)):
             for half in range(2):
                 with m.If(acts & (at == register // 4 + half) & ~self._busy):
@@ -256,6 +258,7 @@ class AdminMailbox(wiring.Component):
             burst.payload.length.eq(self._beats),
             beat.payload.data.eq(self._reader.data),
             beat.payload.last.eq(place == self._beats),
+            beat.payload.masked.eq(self._kept),
             wrote.ready.eq(1),
             self.taken.eq(waiting.output.ready & waiting.output.valid),
         ]

@@ -4,12 +4,11 @@ from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.lib.streams import RoundRobin, select
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.pcie import PAGE_BITS, WORD_BYTES
 
-from .layouts import ADDRESS_BITS, BURST_BEATS, REQUEST_BITS, HostWrite
+from .layouts import BURST_BEATS, REQUEST_BITS, HostWrite, WordPort
 
 _WORD_SHIFT = bits_for(WORD_BYTES)
 _PLACE_BITS = bits_for(BURST_BEATS)
@@ -33,19 +32,19 @@ def part_of_burst(address, words, second):
 class WordWriter(wiring.Component):
     """Bursts of words as writes within 128 bytes: one that crosses a multiple of them is two.
 
-    A burst is answered when its last word has been taken, and has no error: writes are posted.
+    A burst is answered when its last word has been taken, and has no error: writes are posted. A burst of one
+    word may have a masked dword, and is a write of the other one.
 
     Latency: none. Throughput: a word per cycle.
 
     Members
     -------
-    words : In(WritePort)   8 bytes wide, at multiples of 8
+    words : In(WordPort)   at multiples of 8
     rows : Out(stream(HostWrite))   of words
     """
 
     def __init__(self):
-        port = WritePort(address_bits=ADDRESS_BITS, data_bits=8 * WORD_BYTES)
-        super().__init__({"words": In(port), "rows": Out(stream.Signature(HostWrite(WORD_BYTES)))})
+        super().__init__({"words": In(WordPort()), "rows": Out(stream.Signature(HostWrite(WORD_BYTES)))})
 
     def elaborate(self, platform):
         m = Module()
@@ -57,8 +56,8 @@ class WordWriter(wiring.Component):
         m.d.comb += [
             place.eq(burst.payload.address[_WORD_SHIFT:REQUEST_BITS] + gone),
             out.valid.eq(burst.valid & beat.valid & ~owed[1]),
-            out.payload.address.eq(address),
-            out.payload.length.eq(count << 1),
+            out.payload.address.eq(Cat(address[:2], address[2] | beat.payload.masked[0], address[3:])),
+            out.payload.length.eq((count << 1) - beat.payload.masked.any()),
             out.payload.data.eq(beat.payload.data),
             out.payload.last.eq(beat.payload.last | place.all()),
             beat.ready.eq(burst.valid & ~owed[1] & out.ready),

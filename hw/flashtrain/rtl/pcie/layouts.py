@@ -4,6 +4,7 @@ from amaranth.hdl import Shape
 from amaranth.lib import data, enum
 
 from flashtrain.rtl.layouts import STATUS_BITS
+from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.spec import FmsConfig, Submission
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nvme import BitField, Completion
@@ -94,6 +95,14 @@ class TlpCompletion(data.StructLayout):
         super().__init__({
             "data": 8 * sizes.port_bytes, "tag": bits_for(sizes.tags), **halves, "end": 1, "failed": 1,
         })  # fmt: skip
+
+
+class WordPort(WritePort):
+    """Writes of the host's memory in words of 8 bytes. A burst of one word may have a masked dword."""
+
+    def __init__(self):
+        dwords = 8 * WORD_BYTES // DWORD_BITS
+        super().__init__(address_bits=ADDRESS_BITS, data_bits=8 * WORD_BYTES, parts=dwords)
 
 
 class HostWrite(data.StructLayout):

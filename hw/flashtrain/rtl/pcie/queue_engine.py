@@ -6,7 +6,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.host_if.fetch import wrapped_next
-from flashtrain.rtl.lib.axi import ReadPort, WritePort
+from flashtrain.rtl.lib.axi import ReadPort
 from flashtrain.rtl.lib.memories import NEVER_COLLIDES
 from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import Completion, Submission
@@ -23,6 +23,7 @@ from .layouts import (
     QueueAnswer,
     QueueChange,
     QueueEntry,
+    WordPort,
 )
 from .queue_turns import QueueTurns
 
@@ -81,7 +82,7 @@ class QueueEngine(wiring.Component):
     taken : In(2)           pulse: a place for an admin command, or an I/O command, is free again
     admin_answers, answers : In(stream(QueueAnswer))
     interrupts : Out(stream(vector))    always ready; after the entry's acknowledgement
-    read : Out(ReadPort), write : Out(WritePort)
+    read : Out(ReadPort), write : Out(WordPort)
     """
 
     def __init__(self, queues: int):
@@ -104,7 +105,7 @@ class QueueEngine(wiring.Component):
             "answers": In(stream.Signature(QueueAnswer())),
             "interrupts": Out(stream.Signature(QUEUE_BITS, always_ready=True)),
             "read": Out(ReadPort(**sizes)),
-            "write": Out(WritePort(**sizes)),
+            "write": Out(WordPort()),
         })  # fmt: skip
 
     def elaborate(self, platform):

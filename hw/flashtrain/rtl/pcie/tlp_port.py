@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from flashtrain.rtl.lib.axi import ReadPort, WritePort
+from flashtrain.rtl.lib.axi import ReadPort
 from flashtrain.rtl.lib.memories import NEVER_COLLIDES
 from flashtrain.rtl.lib.streams import HalfRateSlice, Queue, RoundRobin
 from flashtrain.spec.geometry import bits_for
@@ -24,6 +24,7 @@ from .layouts import (
     TlpCompletion,
     TlpData,
     TlpRequest,
+    WordPort,
 )
 
 _ROWS = 8
@@ -52,7 +53,7 @@ class TlpPort(wiring.Component):
 
     Members
     -------
-    read : In(ReadPort), write : In(WritePort)   of words
+    read : In(ReadPort), write : In(WordPort)   of words
     data_read : In(ReadPort)                `length`: dwords - 1
     data_write : In(stream(HostWrite))
     messages : In(stream(Message))
@@ -69,7 +70,7 @@ class TlpPort(wiring.Component):
         rows = {"address_bits": ADDRESS_BITS, "data_bits": 8 * sizes.port_bytes}
         super().__init__({
             "read": In(ReadPort(**words)),
-            "write": In(WritePort(**words)),
+            "write": In(WordPort()),
             "data_read": In(ReadPort(**rows)),
             "data_write": In(stream.Signature(HostWrite(sizes.port_bytes))),
             "messages": In(stream.Signature(Message())),
