@@ -1,22 +1,33 @@
-"""Both devices: QEMU's controller, and our target behind a connection of our client."""
+"""QEMU's controller, and ours: the target behind a connection, the device alone, and the drive in RTL."""
 
+import asyncio
+import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Protocol
 
 import numpy as np
 
+from flashtrain.drive.rtl_function import RtlFunction
+from flashtrain.firmware import Firmware, firmware_tables
 from flashtrain.host import Device, open_device
 from flashtrain.nvme.client.host import Host
+from flashtrain.nvme.subsystem.settings import SubsystemSettings
 from flashtrain.nvme.wire.commands import SGL_PSDT
 from flashtrain.qemu.debian import Unpacked
 from flashtrain.qemu.machine import running
 from flashtrain.qemu.nvme_controller import MOST_BYTES, NvmeController
+from flashtrain.sim.link.pcie_link import PcieLink
+from flashtrain.sim.link.pcie_model import PcieSizes
 from flashtrain.spec import Port
 from tests.nvme.helpers import serving
+from tests.nvme.pcie.root_complex import DATA, Memory, RootComplex
 
 from .shape import CONFIG, NODE, QUEUES, Shape, qemu_devices, shape_of
 from .trial import Outcome, Queue, Trial
+
+PAGE = 4096
+_LIST = DATA - PAGE
 
 
 class Ours(Protocol):
@@ -59,6 +70,25 @@ class Raw:
         return Outcome(answer.status, answer.do_not_retry, answer.result, data)
 
 
+class OverPcie:
+    """The drive in RTL, below a root complex whose memory is bytes. The pages of data are side by side."""
+
+    def __init__(self, host: RootComplex, runner: asyncio.Runner) -> None:
+        self._host, self._runner = host, runner
+
+    def run(self, trial: Trial) -> Outcome:
+        memory, length = self._host.memory.bytes, len(trial.data) or trial.length
+        memory[DATA : DATA + length] = trial.data or bytes(length)
+        pages = range(DATA + PAGE, DATA + length, PAGE)
+        second = pages[0] if len(pages) == 1 else _LIST
+        memory[_LIST : _LIST + 8 * len(pages)] = b"".join(page.to_bytes(8, "little") for page in pages)
+        raw = trial.entry.packed()
+        raw = raw[:24] + struct.pack("<QQ", DATA, second if pages else 0) + raw[40:]
+        answer = self._runner.run(self._host.execute(trial.queue.value, raw))
+        data = b"" if answer.status else bytes(memory[DATA : DATA + trial.length])
+        return Outcome(answer.status, answer.do_not_retry, answer.result, data)
+
+
 class Devices:
     """QEMU's controller ("theirs") and a device of ours."""
 
@@ -80,7 +110,7 @@ class Devices:
 def target_and_qemu(emulator: Unpacked) -> Iterator[Devices]:
     """QEMU and the target, of one shape and empty."""
     with open_device(CONFIG, "functional", NODE) as device:
-        shape = shape_of(device)
+        shape = shape_of(device.config)
         with (
             running(emulator, *qemu_devices(shape)) as machine,
             serving(device, queues=QUEUES) as target,
@@ -93,6 +123,35 @@ def target_and_qemu(emulator: Unpacked) -> Iterator[Devices]:
 def device_and_qemu(emulator: Unpacked) -> Iterator[Devices]:
     """QEMU and the device without a target, of one shape and empty."""
     with open_device(CONFIG, "functional", NODE) as device:
-        shape = shape_of(device)
+        shape = shape_of(device.config)
         with running(emulator, *qemu_devices(shape)) as machine:
             yield Devices(shape, NvmeController(machine), Raw(device))
+
+
+@contextmanager
+def drive_and_qemu(emulator: Unpacked) -> Iterator[Devices]:
+    """QEMU and the drive in RTL with its firmware, of one shape and empty."""
+    sizes = PcieSizes.of(CONFIG, QUEUES)
+    shape = shape_of(CONFIG, sizes.most_bytes)
+    settings = SubsystemSettings(queues=sizes.queues, entries=sizes.entries)
+    tables = firmware_tables(CONFIG, NODE, sizes.slots, sizes.most_bytes, settings, "conformance")
+    memory, errors = Memory(), []
+
+    async def begin() -> RootComplex:
+        function = RtlFunction(
+            link, memory, lambda *accesses: Firmware(*accesses[:2], tables, accesses[2]), errors.append
+        )
+        host = RootComplex(function, memory, [])
+        await host.enable()
+        await host.create(1)
+        return host
+
+    with (
+        closing(PcieLink(CONFIG, sizes, memory_bytes=PAGE)) as link,
+        asyncio.Runner() as runner,
+        running(emulator, *qemu_devices(shape)) as machine,
+    ):
+        host = runner.run(begin())
+        yield Devices(shape, NvmeController(machine), OverPcie(host, runner))
+        host.function.close()
+    assert not errors

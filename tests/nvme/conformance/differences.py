@@ -108,7 +108,7 @@ OF_ANY_DEVICE = (
 )  # fmt: skip
 """Of the device without a target, too."""
 
-_OF_IO = (
+OF_SHORT_REPORTS = (
     Difference(
         "report shorter than its header", _STATUS, _QEMU,
         lambda c: c.io and c.entry.opcode == Opcode.ZONE_MANAGEMENT_RECEIVE and c.trial.length < 64
@@ -267,5 +267,5 @@ OF_OPEN_ZONES = (
 """Of the device without a target, too."""
 
 DIFFERENCES: tuple[Difference, ...] = (
-    *OF_ANY_DEVICE, *_OF_IO, *_OF_NAMESPACES, *_OF_ADMIN, *OF_OPEN_ZONES,
+    *OF_ANY_DEVICE, *OF_SHORT_REPORTS, *_OF_NAMESPACES, *_OF_ADMIN, *OF_OPEN_ZONES,
 )  # fmt: skip

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from flashtrain.host import Device
-from flashtrain.nvme.subsystem.namespaces import transfer_exponent
+from flashtrain.nvme.subsystem.namespaces import MOST_TRANSFER_BYTES, transfer_exponent
 from flashtrain.qemu.nvme_controller import SLOT
 from flashtrain.spec import Access, FmsConfig, NodeTable, Persistency, Stream, preset
 from flashtrain.spec.streams import SERVE_NODE, Retention
@@ -56,14 +55,13 @@ class Shape:
         return self.zones.get(nsid, 0) * self.zone_size
 
 
-def shape_of(device: Device) -> Shape:
-    """The shape of our device, as its hosts see it."""
-    config = device.config
-    g, zones = config.geometry, device.node.zones(config.geometry.zones)
+def shape_of(config: FmsConfig, most_bytes: int = MOST_TRANSFER_BYTES) -> Shape:
+    """The shape of our device with the streams of `NODE`, as its hosts see it. most_bytes: of a transfer."""
+    g, zones = config.geometry, NODE.zones(config.geometry.zones)
     return Shape(
         {stream.nsid: len(zones[stream.nsid]) for stream in NODE.streams if stream != _JOURNAL},
         g.zone_size, g.zone_capacity, g.page_bytes, config.max_open, config.max_active,
-        transfer_exponent(config),
+        transfer_exponent(config, most_bytes),
     )  # fmt: skip
 
 

@@ -3,6 +3,9 @@
 `pytest tests/nvme/conformance --seed N` repeats a run, `--long COMMANDS` makes it longer.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 
 from flashtrain.nvme.wire.commands import Entry
@@ -12,15 +15,19 @@ from flashtrain.spec import Opcode
 from flashtrain.spec.errors import ToolError
 
 from .comparison import Comparison, Unexplained
-from .devices import Raw, device_and_qemu, target_and_qemu
+from .devices import Devices, Raw, device_and_qemu, drive_and_qemu, target_and_qemu
 from .differences import DIFFERENCES
+from .drive_differences import DRIVE_DIFFERENCES
 from .raw_differences import RAW_DIFFERENCES
 from .shortening import shortened
 from .trial import Outcome, Queue, Trial
 
-COMMANDS, RAW_COMMANDS, PLANTED_COMMANDS = 20_000, 12_000, 2_000
+COMMANDS, RAW_COMMANDS, PLANTED_COMMANDS, DRIVE_COMMANDS = 20_000, 12_000, 2_000, 2_000
 VERSION = "7.2."
 """The release that the tables of differences are about."""
+
+Pair = Callable[[Unpacked], AbstractContextManager[Devices]]
+"""Makes two new devices: QEMU's and one of ours."""
 
 
 @pytest.fixture(scope="module")
@@ -39,21 +46,28 @@ def emulator() -> Unpacked:
 def test_the_target_differs_from_qemu_for_reasons(emulator, seed, request):
     with target_and_qemu(emulator) as devices:
         comparison = Comparison(devices, seed, DIFFERENCES)
-        _run(comparison, max(COMMANDS, request.config.getoption("--long")), emulator)
+        _run(comparison, max(COMMANDS, request.config.getoption("--long")), emulator, target_and_qemu)
 
 
 def test_the_device_differs_from_qemu_for_reasons(emulator, seed, request):
     with device_and_qemu(emulator) as devices:
         comparison = Comparison(devices, seed, RAW_DIFFERENCES, admin_share=0)
-        _run(comparison, max(RAW_COMMANDS, request.config.getoption("--long")), emulator)
+        _run(comparison, max(RAW_COMMANDS, request.config.getoption("--long")), emulator, device_and_qemu)
 
 
-def _run(comparison: Comparison, commands: int, emulator: Unpacked) -> None:
+@pytest.mark.long
+def test_the_drive_in_rtl_differs_from_qemu_for_reasons(emulator, seed):
+    with drive_and_qemu(emulator) as devices:
+        comparison = Comparison(devices, seed, DRIVE_DIFFERENCES)
+        _run(comparison, DRIVE_COMMANDS, emulator, drive_and_qemu)
+
+
+def _run(comparison: Comparison, commands: int, emulator: Unpacked, pair: Pair) -> None:
     """Run so many commands; a difference without a reason is shown with few commands."""
     try:
         comparison.run(commands)
     except Unexplained as error:
-        few = shortened(error.trials, lambda trials: _fails(comparison, trials, emulator))
+        few = shortened(error.trials, lambda trials: _fails(comparison, trials, emulator, pair))
         raise Unexplained(error.reason, comparison.seed, few) from None
     for counts in (comparison.explained, {f"status {k:03X}h": n for k, n in comparison.statuses.items()}):
         for name, count in sorted(counts.items(), key=lambda one: -one[1]):
@@ -61,10 +75,9 @@ def _run(comparison: Comparison, commands: int, emulator: Unpacked) -> None:
     assert not comparison.unused(), "rows of the table that explain nothing"
 
 
-def _fails(comparison: Comparison, trials: list[Trial], emulator: Unpacked) -> bool:
+def _fails(comparison: Comparison, trials: list[Trial], emulator: Unpacked, pair: Pair) -> bool:
     """Whether such commands meet a difference without a reason on new devices."""
-    of_target = comparison.table is DIFFERENCES
-    with (target_and_qemu if of_target else device_and_qemu)(emulator) as devices:
+    with pair(emulator) as devices:
         again = Comparison(devices, comparison.seed, comparison.table)
         try:
             for trial in trials:
@@ -107,7 +120,9 @@ def test_a_wrong_answer_is_found(emulator, seed, monkeypatch, wrong, reason):
             comparison.run(PLANTED_COMMANDS)
         assert comparison.unused()
     if wrong is _wrong_opcode:
-        few = shortened(found.value.trials, lambda trials: _fails(comparison, trials, emulator))
+        few = shortened(
+            found.value.trials, lambda trials: _fails(comparison, trials, emulator, device_and_qemu)
+        )
         assert few == found.value.trials[-1:]
 
 
