@@ -22,7 +22,7 @@ from .raw_differences import RAW_DIFFERENCES
 from .shortening import shortened
 from .trial import Outcome, Queue, Trial
 
-COMMANDS, RAW_COMMANDS, PLANTED_COMMANDS, DRIVE_COMMANDS = 20_000, 12_000, 2_000, 2_000
+COMMANDS, RAW_COMMANDS, PLANTED_COMMANDS, DRIVE_COMMANDS = 20_000, 12_000, 2_000, 10_000
 VERSION = "7.2."
 """The release that the tables of differences are about."""
 
