@@ -74,8 +74,8 @@ BAD_CONFIGS = [
         "config.codec is True; expected false with part_bytes: an encoded page is decoded whole",
     ),
     (
-        {"part_bytes": 512, "chips": Chips(sca=True)},
-        "chips.sca is True; expected false with part_bytes",
+        {"part_bytes": 512, "chips": Chips(sdr=True, suspended_read=False, update=False)},
+        "chips.sdr is True; expected false with part_bytes",
     ),
     (
         {"part_bytes": 512, "chips": Chips(luns=2, suspended_read=False, update=False)},

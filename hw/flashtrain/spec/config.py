@@ -130,7 +130,7 @@ class FmsConfig:
             self._check_parts()
 
     def _check_parts(self) -> None:
-        """Parts go over the classical bus of NV-DDR3, with the page's identity and without parity."""
+        """Parts go over NV-DDR3, with the page's identity and without parity."""
         most = self.geometry.page_bytes // 2
         require(self.part_bytes <= most, "config.part_bytes", self.part_bytes, f"at most half a page, {most}")
         for name, off, why in (
@@ -141,8 +141,7 @@ class FmsConfig:
             require(not getattr(self, name), f"config.{name}", getattr(self, name),
                     f"{off} with part_bytes: {why}")  # fmt: skip
         chips = self.chips
-        for name in ("sca", "sdr"):
-            require(not getattr(chips, name), f"chips.{name}", True, "false with part_bytes")
+        require(not chips.sdr, "chips.sdr", True, "false with part_bytes")
         require(chips.luns == 1, "chips.luns", chips.luns, "1 with part_bytes")
         require(chips.change_plane, "chips.change_plane", False,
                 "true with part_bytes: 06h names the column")  # fmt: skip

@@ -2,6 +2,7 @@
 
 from tests.mutation.fault import Fault
 
+SCA = "rtl/channel/bus/test_bus_controller.py::test_sca_parts[icarus]"
 BUS = "rtl/channel/bus/test_bus_controller.py::test_parts[icarus]"
 READ = "rtl/datapath/test_read_pipeline.py::test_read_pipeline[verilator-parts]"
 ENGINE = "rtl/channel/test_engine.py::test_parts[verilator-parts]"
@@ -9,15 +10,15 @@ ENGINE = "rtl/channel/test_engine.py::test_parts[verilator-parts]"
 PARTS = (
     Fault(
         "part-from-the-first-column",
-        "channel/bus/bus_controller.py",
-        "s.sequencer.column.eq(request.part.before << shift)",
-        "s.sequencer.column.eq(0)",
+        "channel/bus/bus_cycles.py",
+        "self.column.eq(request.part.before << bits_for(config.part_bytes))",
+        "self.column.eq(0)",
         "a part is taken from the start of its page",
         BUS,
     ),
     Fault(
         "part-from-the-column-of-no-sense",
-        "channel/bus/bus_controller.py",
+        "channel/bus/bus_cycles.py",
         "with m.If(request.kind.selects | (request.op == BusOp.READ_LAST)):",
         "with m.If(request.kind.selects):",
         "a sense names the first column, and 00h returns to it",
@@ -41,9 +42,9 @@ PARTS = (
     ),
     Fault(
         "part-with-a-beat-too-many",
-        "channel/bus/bus_controller.py",
-        "beats = 1 << bits_for(self.config.part_bytes) - 1",
-        "beats = (1 << bits_for(self.config.part_bytes) - 1) + 1",
+        "channel/bus/bus_cycles.py",
+        "return Cat(Const(beats - 1, bits_for(beats)), PagePart.last(part))",
+        "return Cat(Const(beats - 1, bits_for(beats)), PagePart.last(part)) + 1",
         "the bus asks the die for one beat more than the part has",
         BUS,
     ),
@@ -54,6 +55,62 @@ PARTS = (
         "lacks = lacks | (ends & 0)",
         "a status between a part and its identity ends the page with zeros",
         BUS,
+    ),
+    Fault(
+        "page-between-a-part-and-its-identity",
+        "channel/bus/data_part.py",
+        "arbiter.room.eq(self.fill_room & ~self._owes_identity)",
+        "arbiter.room.eq(self.fill_room)",
+        "the place of a page in the read buffer is taken while its identity is to come",
+        SCA,
+    ),
+    Fault(
+        "identity-that-waits-for-room",
+        "channel/bus/data_part.py",
+        "m.d.comb += kind.gives_page.eq(0)",
+        "m.d.comb += kind.gives_page.eq(1)",
+        "an identity waits for the room that its own page has",
+        SCA,
+    ),
+    Fault(
+        "identity-of-a-die-that-is-lost",
+        "channel/bus/data_part.py",
+        "with m.If(self._owes_identity & (self._owes == self._die)):",
+        "with m.If(self._owes_identity):",
+        "zeros of a die that is offline end the part of another",
+        SCA,
+    ),
+    Fault(
+        "part-padded-before-its-identity",
+        "channel/bus/data_part.py",
+        "with m.Elif(self.receiver.incomplete & ~(moves_part & ~of_identity)):",
+        "with m.Elif(self.receiver.incomplete):",
+        "zeros take the place of an identity that is a burst of its own",
+        SCA,
+    ),
+    Fault(
+        "identity-that-comes-late",
+        "channel/bus/data_part.py",
+        "with m.If(self.receiver.incomplete & of_identity & ~counter.port.ended):",
+        "with m.If(self.receiver.incomplete & of_identity & 0):",
+        "eight beats are requested before the first of them comes",
+        SCA,
+    ),
+    Fault(
+        "part-with-beats-of-its-end-too-many",
+        "channel/bus/data_part.py",
+        "part_length(config, request.part) - (held_status + held + last)",
+        "part_length(config, request.part) - (held_status + held)",
+        "the beats beside DATA_END come behind the part",
+        SCA,
+    ),
+    Fault(
+        "packets-without-a-column",
+        "channel/bus/command_part.py",
+        "sequencer.name_column(m, request, config)",
+        "sequencer.of_sensed.eq(0)",
+        "packets name the first byte of a page, and never 00h or 05h",
+        SCA,
     ),
     Fault(
         "part-from-the-first-word",

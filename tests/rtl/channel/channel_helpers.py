@@ -140,6 +140,8 @@ PARTS, WIDE_PARTS = (
 """Reads name parts of a page: four of two dies, and two of words of four chunks. Only the second senses lone
 pages ahead."""
 
+SCA_PARTS = replace(PARTS, name="sca_parts", chips=Chips(sca=True, update=False))
+
 SET_CONFIGS = {one.name: one for one in (TINY, DUAL, MANY_SETS)}
 CONFIGS: dict[str, FmsConfig] = {
     config.name: config
@@ -154,7 +156,7 @@ EVERY_CONFIG = {
         config.name: config
         for config in (
             IMPATIENT, WIRED, IMPATIENT_RETRY, MAKER, UPDATING, UPDATING_PAIR, DUAL_SPARES, LUNS,
-            LUNS_SPARES, LUNS_SDR, PARTS, WIDE_PARTS,
+            LUNS_SPARES, LUNS_SDR, PARTS, WIDE_PARTS, SCA_PARTS,
         )
     },
 }  # fmt: skip

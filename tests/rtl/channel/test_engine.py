@@ -19,6 +19,7 @@ from tests.rtl.channel.channel_helpers import (
     LUNS_SDR,
     LUNS_SPARES,
     PARTS,
+    SCA_PARTS,
     WIDE_PARTS,
 )
 from tests.rtl.channel.engine_top import EngineTop
@@ -99,8 +100,8 @@ def test_spares(name, simulator, seed):
     run("engine_spares", EVERY_CONFIG[name], simulator, seed)
 
 
-@pytest.mark.usual("verilator-parts")
-@pytest.mark.parametrize("name", [PARTS.name, WIDE_PARTS.name])
+@pytest.mark.usual("verilator-parts", "verilator-sca_parts")
+@pytest.mark.parametrize("name", [PARTS.name, WIDE_PARTS.name, SCA_PARTS.name])
 def test_parts(name, simulator, seed):
     """The other tests of the bench read whole pages."""
     part = "its_time" if simulator is Simulator.ICARUS else "contents|own_beats|its_time"

@@ -42,6 +42,8 @@ TINY_SCA, FOUR_DIES_SCA = (
     for name, one in (("tiny_sca", TINY_ECC), ("four_dies_sca", FOUR_TINY_DIES))
 )
 
+SCA_PARTS = replace(FOUR_DIES_PARTS, name="sca_parts", chips=Chips(sca=True))
+
 CONFIGS: dict[str, FmsConfig] = {
     "tiny": TINY,
     "tiny_code": TINY_ECC,
@@ -55,6 +57,7 @@ CONFIGS: dict[str, FmsConfig] = {
     "four_dies_parts": FOUR_DIES_PARTS,
     "tiny_sca": TINY_SCA,
     "four_dies_sca": FOUR_DIES_SCA,
+    "sca_parts": SCA_PARTS,
 }
 
 _MOVE_PAGE = {

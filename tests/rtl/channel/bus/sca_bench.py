@@ -10,9 +10,10 @@ from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.channel.block_table import BlockPlace
 from flashtrain.rtl.channel.bus.bus_controller import BusActivity
-from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource
+from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PagePart, PageSource
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import HIGH, StreamSink, StreamSource, pack, start, unpack
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase
 from flashtrain.spec.sca import END_OF_ADDRESS, Header
 from tests.rtl.channel.bus.nand_helpers import CONFIGS, bus_kind
@@ -26,6 +27,7 @@ TCA, TCAS, TSCE, TADL, TWHR, TCHZ = (
     CONFIG.timing.cycles(name) for name in ("tca", "tcas", "tsce", "tadl", "twhr", "tchz")
 )
 GAP = max(TCHZ, TCA + TSCE)
+IDENTITY_BEATS, PART_BEATS = PageIdentity.BYTES // 2, CONFIG.part_bytes // 2
 FEATURE = 0x89
 FAILED = 0b0111_0011  # RDY, ARDY, SUSPENDED_READ, FAILC, FAIL: ONFI 5.1, section 5.13
 OPS = [
@@ -91,7 +93,7 @@ class Bench:
         for work in (self._watch(), self._buffers(), *(self._done(die) for die in DIES)):
             cocotb.start_soon(work)
 
-    def request(self, die: int, op: BusOp) -> None:
+    def request(self, die: int, op: BusOp, **named: int) -> None:
         chosen = {
             "op": op, "zone": random.randrange(GEOMETRY.zones), "page": random.randrange(GEOMETRY.pages),
             "plane": random.randrange(GEOMETRY.planes), "slot": random.randrange(CONFIG.write_sets),
@@ -102,6 +104,7 @@ class Bench:
             chosen["plane"], chosen["slot"] = divmod(die, CONFIG.write_sets)
         if CONFIG.read_levels:
             chosen["level"] = random.randint(0, CONFIG.read_levels)
+        chosen |= named
         self.pending[die].append(chosen)
         if len(self.pending[die]) == 1:
             self._send(die)
@@ -115,7 +118,8 @@ class Bench:
             if CONFIG.read_levels:
                 named = {name: chosen[name] for name in ("zone", "page", "plane", "level")}
                 source = pack(PageSource(CONFIG), die=die, **named)
-            self.fills[die].append({**target, "source": source})
+            part = {name: named.get(name, 0) for name in ("part", "moves_part") if CONFIG.part_bytes}
+            self.fills[die].append({**target, "source": source, **part})
 
     def _send(self, die: int) -> None:
         """The next request of a die, after the end of the one before, as its agent has it."""
@@ -131,6 +135,15 @@ class Bench:
             AddressCycles.NONE: b"", AddressCycles.ROW: row, AddressCycles.FULL: b"\0\0" + row,
             AddressCycles.FEATURE: bytes([FEATURE]),
         }[sequence.address]  # fmt: skip
+        if op in (BusOp.SELECT, BusOp.READ_LAST) and CONFIG.part_bytes:
+            part = unpack(PagePart(CONFIG), chosen.get("part", 0))
+            column = GEOMETRY.page_bytes if chosen.get("of_identity") else part["before"] * CONFIG.part_bytes
+            address = column.to_bytes(2, "little") + row
+            if chosen.get("sensed"):  # 00h returns to the page of the sense
+                return [(Header.COMMAND, 0x00)]
+            if chosen.get("of_identity"):  # ONFI's CHANGE READ COLUMN
+                return [(Header.COMMAND, 0x05), *((Header.ADDRESS, byte) for byte in address[:2]),
+                        (Header.COMMAND, 0xE0)]  # fmt: skip
         second = END_OF_ADDRESS if op is BusOp.PROGRAM_PAGE else sequence.second
         packets: list = [] if sequence.first is None else [(Header.COMMAND, int(sequence.first))]
         packets += [(Header.ADDRESS, byte) for byte in address]
@@ -139,13 +152,18 @@ class Bench:
             packets.append((Header.STATUS, None))
         elif sequence.data is not DataPhase.NONE:
             beats = {DataPhase.FEATURE: PARAMETERS}.get(sequence.data, LOADED_BEATS if op in LOADS else BEATS)
+            if op is BusOp.IDENTITY_OUT:
+                beats = IDENTITY_BEATS
+            elif chosen.get("moves_part"):
+                part = unpack(PagePart(CONFIG), chosen["part"])
+                beats = PART_BEATS * (CONFIG.page_parts - part["before"] - part["behind"])
             packets.append(("data", beats, sequence.data is DataPhase.OUT))
         return packets + ([] if sequence.third is None else [(Header.COMMAND, int(sequence.third))])
 
-    async def perform(self, die: int, op: BusOp) -> tuple[int, int]:
+    async def perform(self, die: int, op: BusOp, **named: int) -> tuple[int, int]:
         """Cycles from the request to the end of an operation, and the status then."""
         started, done = clock_now(), self.done[die]
-        self.request(die, op)
+        self.request(die, op, **named)
         while self.done[die] == done:
             await RisingEdge(self.dut.clk)
             assert clock_now() - started < 4 * BEATS + 2_000, op
@@ -258,7 +276,7 @@ class Bench:
                 assert clock - burst.begun >= TSCE
                 if not burst.beats:
                     burst.first, burst.out = clock, bool(now["re"])
-                    if burst.out:
+                    if burst.out and self.pending[burst.die][0]["op"] is not BusOp.IDENTITY_OUT:
                         self.order.append(burst.die)
                     if self.bursts and self.bursts[-1].out and self.bursts[-1].die != burst.die:
                         assert clock - self.bursts[-1].last > TCHZ
@@ -448,3 +466,97 @@ async def a_die_that_does_not_answer(dut):
             assert bench.filled[filled:] == [0] * BEATS and cycles <= 2 * BEATS + 100
     if len(DIES) > 1:
         await bench.perform(1, BusOp.STATUS)
+
+
+def some_part() -> tuple[dict[str, int], int]:
+    """The fields of a page of which a part is moved, and its beats."""
+    count = CONFIG.page_parts
+    before = random.randrange(count)
+    behind = random.randrange(1 if before == 0 else 0, count - before)
+    part = pack(PagePart(CONFIG), before=before, behind=behind, target=random.randrange(count))
+    return {"part": part, "moves_part": 1}, PART_BEATS * (count - before - behind)
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+@cocotb.parametrize(latency=[random.randint(1, 4), 50])
+async def parts_and_their_identities(dut, latency):
+    """Of all dies side by side, with commands, whole pages and pages to dies between.
+
+    No other page from a die comes between the two, and no beat is lost or invented.
+    """
+    bench = Bench(dut, latency=latency)
+    await bench.start()
+    for _ in range(3):
+        for die in DIES:
+            fields, _ = some_part()
+            sensed = random.getrandbits(1)
+            if sensed:
+                bench.request(die, BusOp.READ_LAST, **fields)
+            bench.request(die, BusOp.SELECT, **fields, sensed=sensed)
+            bench.request(die, BusOp.DATA_OUT, **fields)
+            bench.request(die, BusOp.SELECT, **fields, of_identity=1)
+            bench.request(die, BusOp.IDENTITY_OUT, **fields)
+            for op in random.sample((BusOp.STATUS, BusOp.DATA_OUT, BusOp.PROGRAM_MORE), random.randint(0, 2)):
+                bench.request(die, op)
+        await wait(dut, random.choice((0, 1000)))
+    await bench.finish()
+    outs = [burst for burst in bench.bursts if burst.out]
+    for burst, following in pairwise(outs):
+        if burst.beats not in (BEATS, IDENTITY_BEATS):
+            assert (following.die, following.beats) == (burst.die, IDENTITY_BEATS)
+    assert sum(burst.beats == IDENTITY_BEATS for burst in outs) == 3 * len(DIES)
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+async def a_page_follows_the_identity_of_a_part(dut):
+    """To the clock: behind eight beats DATA_END takes longer than they do."""
+    bench = Bench(dut)
+    await bench.start()
+    fields, _ = some_part()
+    bench.request(0, BusOp.DATA_OUT, **fields)
+    bench.request(0, BusOp.IDENTITY_OUT, **fields)
+    await wait(dut, 20)
+    bench.request(1, BusOp.DATA_OUT)
+    await bench.finish()
+    _part, identity, page = bench.bursts
+    assert identity.beats == IDENTITY_BEATS and page.die == 1
+    ends = max(TCA - IDENTITY_BEATS + 1, 0)  # with the first beat DATA_END begins
+    assert GAP <= page.first - identity.last - 1 <= GAP + ends + 4
+
+
+@cocotb.test(skip=not CONFIG.part_bytes)
+@cocotb.parametrize(lost=["silent", "offline"])
+@cocotb.parametrize(from_start=[True, False])
+async def a_die_is_lost_with_its_part(dut, lost, from_start):
+    """Zeros take the place of all that is missing, once; they are not those of another die's page."""
+    bench = Bench(dut)
+    await bench.start()
+    fields, beats = some_part()
+
+    def lose() -> None:
+        if lost == "silent":
+            bench.silent.add(0)
+        else:
+            bench.offline.add(0)
+            dut.offline.value = 1
+
+    if from_start:
+        lose()
+    await bench.perform(0, BusOp.DATA_OUT, **fields)
+    lose()
+    other = 0
+    if from_start and lost == "offline":  # its page is complete: that of another die may begin
+        assert bench.filled == [0] * (beats + IDENTITY_BEATS)
+        await bench.perform(1, BusOp.DATA_OUT, **fields)
+        other = beats
+    await bench.perform(0, BusOp.IDENTITY_OUT, **fields)
+    await wait(dut, 10)
+    came = len(bench.sent) - other
+    assert came == (0 if from_start else beats)
+    assert len(bench.filled) == beats + IDENTITY_BEATS + other
+    assert bench.filled[came : beats + IDENTITY_BEATS] == [0] * (beats + IDENTITY_BEATS - came)
+    if other:
+        await bench.perform(1, BusOp.IDENTITY_OUT, **fields)
+        await wait(dut, 10)
+        assert bench.filled[beats + IDENTITY_BEATS :] == bench.sent
+    await bench.perform(1, BusOp.STATUS)

@@ -45,6 +45,12 @@ def test_sca(config, simulator, seed):
 
 
 @pytest.mark.one_simulator
+def test_sca_parts(simulator, seed):
+    """All pages of the other tests of the bench are whole."""
+    run("sca_bench.py", "sca_parts", simulator, seed, "part|random_operations")
+
+
+@pytest.mark.one_simulator
 @pytest.mark.parametrize("config", ["tiny_port", "slow_port"])
 def test_command_port(config, simulator, seed):
     run("command_port_bench.py", config, simulator, seed)

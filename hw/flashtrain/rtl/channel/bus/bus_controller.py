@@ -11,7 +11,6 @@ from flashtrain.rtl.layouts import (
     BusRequest,
     EngineInterface,
     FillTarget,
-    PagePart,
     PageSource,
     PageTarget,
     PortCycle,
@@ -20,13 +19,13 @@ from flashtrain.rtl.layouts import (
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.nand_bus import asynchronous_pins, has_asynchronous_pins, nand_bus
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp, chosen_by_status
 from flashtrain.spec.sdr import SDR_MODES
 
 from .bus_arbiter import BusArbiter, Turnaround
 from .bus_cycles import (
+    ANSWER_CYCLES,
+    IDENTITY_BEATS,
     TAKES_NAMED_PAGE,
     TAKES_PAGE,
     BeatCounter,
@@ -39,6 +38,11 @@ from .bus_cycles import (
     PinDriver,
     ReceivePort,
     Step,
+    is_of_identity,
+    page_beats,
+    part_length,
+    received_beats,
+    variable_beats,
 )
 from .command_port import CommandPort
 from .lun_hold import LunHold
@@ -46,31 +50,16 @@ from .packet_sender import CA_PINS
 from .sdr_strobe import SdrStrobe
 from .split_control import SplitControl
 
-ANSWER_CYCLES = 64
-"""Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
-
-_IDENTITY_BEATS = PageIdentity.BYTES // 2
-
-
-def _beats(config: FmsConfig) -> int:
-    """Beats of a page and the bytes behind it."""
-    return config.bus_page_bytes // 2
-
 
 def _loaded_beats(config: FmsConfig) -> int:
-    """The same of a page of gradients or constants."""
+    """Beats of a page of gradients or constants, and of the bytes behind it."""
     return config.loaded_page_bytes // 2
-
-
-def _variable_beats(config: FmsConfig) -> int:
-    """The most beats of a page, where a part has fewer; 0 without parts."""
-    return _beats(config) if config.part_bytes else 0
 
 
 def _longest_phase(config: FmsConfig) -> int:
     times = (config.timing.cycles(name) for name in ("twc", "tadl", "twhr"))
     setups = (mode.setup for mode in config.engine_modes.values())
-    return max(_beats(config), _loaded_beats(config), *times, *setups)
+    return max(page_beats(config), _loaded_beats(config), *times, *setups)
 
 
 def interface_port(config: FmsConfig) -> dict:
@@ -184,7 +173,7 @@ class OperationControl(wiring.Component):
             "beats_valid": In(1),
             "beats_ready": Out(1),
             "counter": Out(CountPort(_longest_phase(config))),
-            "receiver": Out(ReceivePort(sdr=config.chips.sdr, most_beats=_variable_beats(config))),
+            "receiver": Out(ReceivePort(sdr=config.chips.sdr, most_beats=variable_beats(config))),
             "pins": Out(PinControl(config.chip_enables, sdr=config.chips.sdr)),
             **({"settled": In(dies)} if config.chips.sdr else {}),
             **interface_port(config),
@@ -249,19 +238,13 @@ class OperationControl(wiring.Component):
 
     def _address_part(self, m: Module, s: _State) -> None:
         """The column of a sense or a SELECT, and the beats of a part with its identity."""
-        request, g = s.request, self.config.geometry
-        shift = bits_for(self.config.part_bytes)
-        last = Mux(request.moves_part, PagePart.last(request.part), self.config.page_parts - 1)
+        request = s.request
         m.d.comb += [
             self.fill.payload.part.eq(request.part),
             self.fill.payload.moves_part.eq(request.moves_part),
-            self.receiver.beats.eq(Cat(Const(_IDENTITY_BEATS, shift - 1), last + 1)),
+            self.receiver.beats.eq(received_beats(self.config, request)),
         ]
-        m.d.comb += [s.sequencer.of_sensed.eq(request.sensed), s.sequencer.of_column.eq(request.of_identity)]
-        with m.If(request.kind.selects | (request.op == BusOp.READ_LAST)):
-            m.d.comb += s.sequencer.column.eq(request.part.before << shift)
-            with m.If(request.of_identity):
-                m.d.comb += s.sequencer.column.eq(g.page_bytes)
+        s.sequencer.name_column(m, request, self.config)
 
     def _choose(self, m: Module, s: _State) -> None:
         """Values that registers hold before the bus is granted or a cycle ends."""
@@ -393,14 +376,14 @@ class OperationControl(wiring.Component):
                             m.d.comb += self.receiver.offline.eq(1)
                             m.next = "OFFLINE"
                         with m.Elif(s.takes_named[number]):
-                            self._stay(m, _beats(self.config), "DATA_IN")
+                            self._stay(m, page_beats(self.config), "DATA_IN")
                         with m.If(s.takes[number] & ~self.offline[number]):
                             m.d.sync += self.fetch.valid.eq(1)
                         if s.chosen_by_status:
                             m.d.sync += s.choosing.eq(item.payload.op.matches(*s.chosen_by_status))
                         if self.config.part_bytes:
-                            with m.If(self._is_of_identity(item.payload)):
-                                self._stay(m, _IDENTITY_BEATS, "DATA_OUT")
+                            with m.If(is_of_identity(item.payload)):
+                                self._stay(m, IDENTITY_BEATS, "DATA_OUT")
                                 with m.If(self.offline[number]):
                                     m.next = "PAD"
 
@@ -414,10 +397,6 @@ class OperationControl(wiring.Component):
         with m.State("OFFLINE"):
             self._end_choice(m, s)
             self._finish(m, s)
-
-    def _is_of_identity(self, request) -> Value:
-        """IDENTITY_OUT: its page has a place in the read buffer."""
-        return request.kind.gives_page & ~request.kind.moves_page
 
     def _select(self, m: Module, s: _State) -> None:
         """The chip enable of SDR. The block of a page is looked up meanwhile."""
@@ -440,7 +419,7 @@ class OperationControl(wiring.Component):
                 with m.If(s.request.kind.gives_page):
                     m.next = "FILL_TARGET"
                 with m.Elif(s.request.op.matches(TAKES_NAMED_PAGE)):
-                    self._stay(m, _beats(self.config), "DATA_IN")
+                    self._stay(m, page_beats(self.config), "DATA_IN")
 
     def _drive_cycles(self, m: Module, s: _State) -> None:
         """Command and address cycles."""
@@ -578,13 +557,10 @@ class OperationControl(wiring.Component):
                 self.fill.valid.eq(1),
                 self.receiver.start.eq(1),
             ]
-            self._stay(m, _beats(self.config), "DATA_OUT")
+            self._stay(m, page_beats(self.config), "DATA_OUT")
             if self.config.part_bytes:
-                beats = 1 << bits_for(self.config.part_bytes) - 1
                 with m.If(s.request.moves_part):
-                    m.d.comb += self.counter.length.eq(
-                        Cat(Const(beats - 1, bits_for(beats)), PagePart.last(s.request.part))
-                    )
+                    m.d.comb += self.counter.length.eq(part_length(self.config, s.request.part))
             with m.If(~self.fill.ready):
                 m.next = "FILL_TARGET"
             with m.Elif(s.die_offline):
@@ -614,7 +590,7 @@ class OperationControl(wiring.Component):
             if self.config.part_bytes:
                 # The identity may come later, and operations of other dies between.
                 kind = s.request.kind
-                ends = self._is_of_identity(s.request) | (kind.gives_page & ~s.request.moves_part)
+                ends = is_of_identity(s.request) | (kind.gives_page & ~s.request.moves_part)
                 lacks = lacks & ends
             with m.If(~flowing & lacks):
                 m.next = "PAD"
@@ -654,7 +630,8 @@ class BusController(wiring.Component):
     enable, and with the setup of a low one. A die has mode 0 until it is settled. Other times are the same.
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
     With SCA commands, addresses and status pass beside the data of other dies (`SplitControl`). A packet of
-    `tca` takes the place of a command or address cycle. No die waits for a turnaround.
+    `tca` takes the place of a command or address cycle. No die waits for a turnaround. A part and its
+    identity are two bursts.
 
     A die that is offline is not selected. Its operations end at once: a status reads ready and failed, pages
     to it are dropped, and pages from it are zeros without an identity. If a die does not answer, a status
@@ -736,7 +713,7 @@ class BusController(wiring.Component):
         m.submodules.operation = operation = OperationControl(self.config)
         m.submodules.counter = counter = BeatCounter(_longest_phase(self.config))
         m.submodules.receiver = receiver = DataReceiver(
-            _beats(self.config), sdr=self.config.chips.sdr, parts=self.config.part_bytes > 0
+            page_beats(self.config), sdr=self.config.chips.sdr, parts=self.config.part_bytes > 0
         )
         m.submodules.pins = pins = PinDriver(
             self.config.chip_enables, port=self.config.command_port, sdr=self.config.chips.sdr
@@ -767,7 +744,9 @@ class BusController(wiring.Component):
     def _split(self, m: Module) -> None:
         """With SCA: a bus of commands beside that of the data."""
         m.submodules.operation = operation = SplitControl(self.config)
-        m.submodules.receiver = receiver = DataReceiver(_beats(self.config))
+        m.submodules.receiver = receiver = DataReceiver(
+            page_beats(self.config), parts=self.config.part_bytes > 0
+        )
         connect(m, operation.receiver, receiver.port)
         forward(m, operation, self, (
             "requests", "done", "status", "lookup", "fetch", "beats", "origin_of", "origin", "fill",

@@ -5,13 +5,16 @@ from functools import reduce
 from itertools import pairwise
 from operator import or_
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.layouts import PagePart
 from flashtrain.rtl.nand_bus import asynchronous_pins
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.chips import Chips
 from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import (
     SELECT_COLUMN,
     SELECT_SENSED,
@@ -73,6 +76,39 @@ FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
 """The status of a die that is offline."""
 
 
+IDENTITY_BEATS = PageIdentity.BYTES // 2
+
+ANSWER_CYCLES = 64
+"""Upper bound from a status request to the die's status byte: four times tDQSRE of ONFI 5.1."""
+
+
+def page_beats(config: FmsConfig) -> int:
+    """Beats of a page and the bytes behind it."""
+    return config.bus_page_bytes // 2
+
+
+def variable_beats(config: FmsConfig) -> int:
+    """The most beats of a page, where a part has fewer; 0 without parts."""
+    return page_beats(config) if config.part_bytes else 0
+
+
+def is_of_identity(request) -> Value:
+    """IDENTITY_OUT: its page has a place in the read buffer."""
+    return request.kind.gives_page & ~request.kind.moves_page
+
+
+def part_length(config: FmsConfig, part) -> Value:
+    """Beats of a part without the identity, less one."""
+    beats = config.part_bytes // 2
+    return Cat(Const(beats - 1, bits_for(beats)), PagePart.last(part))
+
+
+def received_beats(config: FmsConfig, request) -> Value:
+    """Beats of a page, or of its part and the identity."""
+    last = Mux(request.moves_part, PagePart.last(request.part), config.page_parts - 1)
+    return Cat(Const(IDENTITY_BEATS, bits_for(config.part_bytes // 2)), last + 1)
+
+
 class BusActivity(enum.Enum, shape=3):
     """The use of the bus in a cycle. The values are those of the `ChannelCounter`s that count it."""
 
@@ -126,6 +162,14 @@ class CycleSequencer(wiring.Component):
             "next_phase": Out(NextPhase),
             "next_step": Out(Step),
         })  # fmt: skip
+
+    def name_column(self, m: Module, request, config: FmsConfig) -> None:
+        """The column of a sense or a SELECT, and the kind of a SELECT."""
+        m.d.comb += [self.of_sensed.eq(request.sensed), self.of_column.eq(request.of_identity)]
+        with m.If(request.kind.selects | (request.op == BusOp.READ_LAST)):
+            m.d.comb += self.column.eq(request.part.before << bits_for(config.part_bytes))
+            with m.If(request.of_identity):
+                m.d.comb += self.column.eq(config.geometry.page_bytes)
 
     def elaborate(self, platform):
         m = Module()

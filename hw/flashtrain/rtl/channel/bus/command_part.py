@@ -57,7 +57,10 @@ class CommandPart(wiring.Component):
         config, dies = self.config, self.config.geometry.dies
         m.submodules.arbiter = arbiter = BusArbiter(dies)
         m.submodules.sequencer = sequencer = CycleSequencer(
-            config.chips, copyback=config.geometry.spare_blocks > 0, features=config.read_levels > 0
+            config.chips,
+            copyback=config.geometry.spare_blocks > 0,
+            features=config.read_levels > 0,
+            columns=config.part_bytes > 0,
         )
         twhr = config.timing.cycles("twhr")
         m.submodules.counter = counter = BeatCounter(twhr)
@@ -84,6 +87,8 @@ class CommandPart(wiring.Component):
             counter.port.count.eq(1),
             self.working.eq(1),
         ]
+        if config.part_bytes:
+            sequencer.name_column(m, request, config)
         with m.FSM(name="command"):
             with m.State("IDLE"):
                 m.d.comb += [arbiter.granted.eq(arbiter.grant), self.working.eq(0)]

@@ -10,7 +10,16 @@ from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp
 from flashtrain.spec.sca import PACKET_CYCLES, Header
 
 from .bus_arbiter import BusArbiter
-from .bus_cycles import BeatCounter, ReceivePort
+from .bus_cycles import (
+    ANSWER_CYCLES,
+    IDENTITY_BEATS,
+    BeatCounter,
+    ReceivePort,
+    is_of_identity,
+    part_length,
+    received_beats,
+    variable_beats,
+)
 from .packet_sender import Packet
 
 
@@ -24,7 +33,8 @@ def _packet_cycles(config: FmsConfig) -> int:
 
 
 def _least_beats(config: FmsConfig) -> int:
-    return min(config.bus_page_bytes, config.loaded_page_bytes) // 2
+    shortest = min(config.bus_page_bytes, config.loaded_page_bytes)
+    return min(shortest, config.part_bytes or shortest) // 2
 
 
 class DataPart(wiring.Component):
@@ -34,6 +44,10 @@ class DataPart(wiring.Component):
     with the last beat; then DATA_BEGIN of the next page follows at once. A page to a die may pause, but not
     in the beats beside DATA_END: they are there before it begins. While the next page waits, no command
     begins that would delay either packet.
+
+    The identity of a page, of which a part has come, is a burst of its own, and shorter than a DATA_END.
+    Until its grant no other page from a die is granted, because the page's place in the read buffer is taken.
+    Its first beat may come as late as `ANSWER_CYCLES` after its last request.
 
     Latency: 2 cycles from a request to its DATA_BEGIN. Throughput: two bytes per cycle within a page,
     `NandTiming.burst_gap` between the pages of dies, in both directions.
@@ -75,7 +89,7 @@ class DataPart(wiring.Component):
             "beats_valid": In(1),
             "beats_ready": Out(1),
             "last_beats": In(1),
-            "receiver": Out(ReceivePort()),
+            "receiver": Out(ReceivePort(most_beats=variable_beats(config))),
             **dict.fromkeys(("re", "dqs", "parameter"), Out(1)),
             "byte": Out(8),
             **dict.fromkeys(("takes", "gives", "waits"), Out(1)),
@@ -94,6 +108,8 @@ class DataPart(wiring.Component):
         self._prepare, self._go, self._prepared = Signal(), Signal(), Signal()
         self._idle, self._armed, self._ending = Signal(), Signal(), Signal()
         self._next_waits = Signal()  # another page waits for this one
+        # The identity of a page is still to come, of this die.
+        self._owes_identity, self._owes = Signal(), Signal.like(self._die)
         self._address(m)
         self._choose_pages(m)
         self._move_pages(m)
@@ -122,10 +138,22 @@ class DataPart(wiring.Component):
             m.d.comb += source[name].eq(self._die if name == "die" else request[name])
         for kind, item in zip(arbiter.kinds, self.requests, strict=True):
             m.d.comb += [kind.moves_page.eq(1), kind.gives_page.eq(item.payload.kind.gives_page)]
+        if self.config.part_bytes:
+            m.d.comb += [
+                self.fill.payload.part.eq(request.part),
+                self.fill.payload.moves_part.eq(request.moves_part),
+                self.receiver.beats.eq(received_beats(self.config, request)),
+            ]
+            for kind, item in zip(arbiter.kinds, self.requests, strict=True):
+                with m.If(is_of_identity(item.payload)):
+                    m.d.comb += kind.gives_page.eq(0)
         for moving, moved in zip(self._moving, self.moved, strict=True):
             with m.If(moved):
                 m.d.sync += moving.eq(0)
-        m.d.sync += [arbiter.room.eq(self.fill_room), self._next_waits.eq(arbiter.valid.any())]
+        m.d.sync += [
+            arbiter.room.eq(self.fill_room & ~self._owes_identity),
+            self._next_waits.eq(arbiter.valid.any()),
+        ]
 
     def _choose_pages(self, m: Module) -> None:
         """The die of the next page, and the packets around its data."""
@@ -168,6 +196,8 @@ class DataPart(wiring.Component):
                             m.next = "OFFLINE"
                             with m.If(gives):
                                 m.next = "PAD"
+                        if self.config.part_bytes:
+                            self._expect_identity(m, item.payload, offline)
             with m.State("OFFLINE"):
                 m.d.comb += self.done.eq(own)
                 m.next = "CHOOSE"
@@ -198,18 +228,30 @@ class DataPart(wiring.Component):
                 with m.If(self.packets.ready):
                     m.next = "CHOOSE"
 
+    def _expect_identity(self, m: Module, request, offline) -> None:
+        """In GRANTED: the identity behind a part. A die that was offline has zeros in its place already."""
+        with m.If(is_of_identity(request)):
+            with m.If(self._owes_identity & (self._owes == self._die)):
+                m.d.sync += self._owes_identity.eq(0)
+            with m.Else():
+                m.next = "OFFLINE"
+        with m.Elif(request.kind.gives_page):
+            m.d.sync += [self._owes_identity.eq(request.moves_part & ~offline), self._owes.eq(self._die)]
+
     def _move_pages(self, m: Module) -> None:
         """The beats of a page, and what the buffers need for it."""
         config = self.config
         beats, loaded_beats = config.bus_page_bytes // 2, config.loaded_page_bytes // 2
         # Cycles of the last beats: during DATA_END, before it while no packet may begin, or no status.
         last = held = end_beats(config)
+        last_of_identity = min(_packet_cycles(config), IDENTITY_BEATS - 1)
         held_status = max(config.timing.cycles("tcas") + 4 - _packet_cycles(config), 1)
         held_status = min(held_status, _least_beats(config) // 4)
         m.submodules.counter = counter = BeatCounter(max(beats, loaded_beats))
         die = Signal.like(self._die)
         die_offline = Signal()
         request = self._request
+        of_identity, moves_part = Signal(), Signal()  # constant while the page moves
         with m.If(self.fetch.ready):
             m.d.sync += self.fetch.valid.eq(0)
 
@@ -232,6 +274,15 @@ class DataPart(wiring.Component):
                     with m.If(~self._is_out):
                         m.d.sync += self.fetch.valid.eq(request.op != BusOp.SET_READ_LEVEL)
                         m.next = "ARMED"
+                    if config.part_bytes:
+                        m.d.sync += [
+                            of_identity.eq(is_of_identity(request)),
+                            moves_part.eq(self._is_out & request.moves_part),
+                        ]
+                        with m.If(is_of_identity(request)):
+                            m.next = "ARMED"
+                            with m.If(self._die_offline):
+                                m.next = "PAD"
             with m.State("FILL_TARGET"):
                 m.d.comb += [self.fill.valid.eq(1), self.receiver.start.eq(1)]
                 with m.If(self.fill.ready):
@@ -242,6 +293,13 @@ class DataPart(wiring.Component):
                 m.d.comb += self._armed.eq(1)
                 with m.If(self._go & self._is_out):
                     stay(beats - held_status - held - last, "DATA_OUT")
+                    if config.part_bytes:
+                        with m.If(of_identity):
+                            stay(IDENTITY_BEATS - last_of_identity, "HELD_OUT")
+                        with m.Elif(moves_part):
+                            m.d.comb += counter.port.length.eq(
+                                part_length(config, request.part) - (held_status + held + last)
+                            )
                 with m.Elif(self._go):
                     stay(loaded_beats - held_status - held - last, "DATA_IN")
                     with m.If(~self._needs_address):
@@ -297,19 +355,23 @@ class DataPart(wiring.Component):
                 with m.If(counter.port.ended):
                     m.d.comb += self._ending.eq(1)
                     stay(last, "LAST_OUT")
+                    with m.If(of_identity):
+                        stay(last_of_identity, "LAST_OUT")
             with m.State("LAST_OUT"):
                 self._ask_beat(m, counter)
                 with m.If(counter.port.ended):
-                    m.next = "DRAIN"
+                    stay(ANSWER_CYCLES, "DRAIN")
             # The die answers `re` some cycles later and without a gap: the end of DQS is that of the data.
             with m.State("DRAIN"):
-                m.d.comb += self.receiver.receive.eq(1)
+                m.d.comb += [self.receiver.receive.eq(1), counter.port.count.eq(1)]
                 with m.If(~self.receiver.beat):
-                    m.next = "IDLE"
-                    with m.If(self.receiver.incomplete):
+                    with m.If(self.receiver.incomplete & of_identity & ~counter.port.ended):
+                        m.next = "DRAIN"
+                    with m.Elif(self.receiver.incomplete & ~(moves_part & ~of_identity)):
                         m.next = "PAD"
                     with m.Else():
                         m.d.comb += self.done.eq(self._own(die))
+                        m.next = "IDLE"
             with m.State("PAD"):
                 m.d.comb += self.receiver.pad.eq(1)
                 with m.If(~self.receiver.incomplete):

@@ -9,10 +9,7 @@ from flashtrain.spec import NandTiming
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.sca import PACKET_CYCLES, STATUS_CYCLES, Header
 
-from .bus_cycles import FAILED, BeatCounter
-
-ANSWER_CYCLES = 64
-"""Upper bound from the last cycle of CA_CLK to a status, as that of `bus_controller`."""
+from .bus_cycles import ANSWER_CYCLES, FAILED, BeatCounter
 
 _STATUS_PAIRS = 4
 

@@ -12,7 +12,7 @@ from flashtrain.rtl.nand_bus import ScaBus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
-from .bus_cycles import TAKES_NAMED_PAGE, TAKES_PAGE, BusActivity, ReceivePort
+from .bus_cycles import TAKES_NAMED_PAGE, TAKES_PAGE, BusActivity, ReceivePort, variable_beats
 from .command_part import CommandPart
 from .data_part import DataPart, end_beats
 from .packet_sender import CA_PINS, PacketSender
@@ -58,7 +58,7 @@ class SplitControl(wiring.Component):
             "fill_room": In(1),
             "offline": In(dies),
             "beats": In(stream.Signature(16)),
-            "receiver": Out(ReceivePort()),
+            "receiver": Out(ReceivePort(most_beats=variable_beats(config))),
             **{name: ScaBus(dies).members[name] for name in (*CA_PINS, "ca_valid", "ca_i", *_DATA_PINS)},
             "activity": Out(BusActivity),
         })  # fmt: skip

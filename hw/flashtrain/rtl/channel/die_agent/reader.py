@@ -71,7 +71,8 @@ def _wait_cycles(config: FmsConfig) -> dict[ReadWait, int]:
     cycles |= {wait: max(cycles[wait] - config.status_lead, 1) for wait in _AHEAD}
     cycles[ReadWait.CHANGE_COLUMN] = config.column_change_cycles
     if config.part_bytes:
-        cycles[ReadWait.RETURN] = timing.cycles("twhr")
+        ahead = timing.burst_start if chips.sca else 0  # as of `column_change_cycles`
+        cycles[ReadWait.RETURN] = max(timing.cycles("twhr") - ahead, 1)
     if chips.ready_busy:
         cycles |= {wait: max(cycles[wait], shown_cycles(config)) for wait in _POLLED if wait in cycles}
     return cycles | {ReadWait.AGAIN: ns(500).cycles_at(timing.clock_mhz)}
@@ -81,7 +82,8 @@ def _is_sensed_ahead(config: FmsConfig) -> bool:
     """Whether a lone page is ready earlier by a cache read, though 06h and its address then select it."""
     cycles = config.timing.cycles
     shorter = SEQUENCES[BusOp.SELECT].cycles - SELECT_SENSED.cycles
-    selection = shorter * cycles("twc") + cycles("tccs") - cycles("twhr")
+    command = cycles("tca" if config.chips.sca else "twc")
+    selection = shorter * command + cycles("tccs") - cycles("twhr")
     return cycles("tcbsy") + selection < cycles("tr")
 
 
