@@ -164,6 +164,18 @@ def test_sca():
     assert read_bound(with_sca(preset("tiny"))).cycles == 264 + 18 + 7 * 18 + 180 + (18 + 300 + 60) / 2
 
 
+def test_parts_with_sca():
+    """`small`, 512 bytes: 17 packets, tWHR and a status byte. `g9_slc`, 4 KiB: data and two gaps.
+
+    A die of `small` is busy with 7 packets, tWB, tR and a status byte; with 00h, tWHR, and 256 beats; with
+    4 packets, tCCS, and 8 beats.
+    """
+    parts = part_bound(replace(with_sca(preset("small")), part_bytes=512))
+    assert parts.cycles == 17 * 18 + 48 + 60
+    assert parts.die == 7 * 18 + 60 + 1800 + 60 + 18 + 48 + 256 + 4 * 18 + 180 + 8
+    assert part_bound(replace(preset("g9_slc"), part_bytes=4096)).cycles == 2048 + 8 + 2 * 108
+
+
 def test_packets_are_the_bound_of_short_pages():
     """512 bytes, 264 beats: nine packets; for a set of two pages two more, tWHR and a status byte."""
     short = replace(preset("tiny"), geometry=replace(preset("tiny").geometry, dies=4))

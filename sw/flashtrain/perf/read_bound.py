@@ -89,13 +89,15 @@ class ReadBound:
 
 @dataclass(frozen=True)
 class PartBound:
-    """Cycles for a read of a part of a page at random, on a classical bus.
+    """Cycles for a read of a part of a page at random.
 
     - `data`: beats of the part and of the identity.
     - `commands`: a sense, a status that reads ready, and two selections.
     - `gaps`: tCHZ behind each of the two. The waits for tRHW, tCCS and tR may pass beside other dies.
     - `die`: of a die, all of them one after the other, and its waits. It is busy while it senses, or for
       tCBSY of a cache read, and then outputs nothing.
+
+    With SCA `commands` is 0. `gaps` is the rest of the time of two gaps or of the packets, whichever is more.
     """
 
     config: FmsConfig
@@ -118,6 +120,8 @@ class PartBound:
 
 def part_bound(config: FmsConfig) -> PartBound:
     """The bound of reads of `part_bytes` each."""
+    if config.chips.sca:
+        return _part_bound_with_sca(config)
     cycles = config.timing.cycles
     sense, select = (operation_time(config, op) for op in (BusOp.READ_LAST, BusOp.SELECT))
     return_, column = (sequence.cycles * cycles("twc") for sequence in (SELECT_SENSED, SELECT_COLUMN))
@@ -128,6 +132,28 @@ def part_bound(config: FmsConfig) -> PartBound:
     cached = sense + cycles("twb") + cycles("tcbsy") + select + cycles("tccs") + ends
     die = min(plain, max(cached, sense + cycles("twb") + cycles("tr")))
     return PartBound(config, data, sense + status + return_ + column, 2 * cycles("tchz"), die)
+
+
+def _part_bound_with_sca(config: FmsConfig) -> PartBound:
+    """Of a part and its identity, each is a burst with a packet before and behind it.
+
+    The command of a status and tWHR pass while the die is busy.
+    """
+    cycles, op_cycles, packet = config.timing.cycles, operation_cycles(config), config.timing.cycles("tca")
+    sense, select = (int(op_cycles[op]) * packet for op in (BusOp.READ_LAST, BusOp.SELECT))
+    return_, column = (sequence.cycles * packet for sequence in (SELECT_SENSED, SELECT_COLUMN))
+    data, status, begin = (
+        (config.part_bytes + PageIdentity.BYTES) // 2,
+        cycles("tcas"),
+        packet + cycles("tsce"),
+    )
+    of_commands = sense + packet + cycles("twhr") + status + return_ + column + 4 * packet
+    most = max(data + 2 * config.timing.burst_gap, of_commands)
+    ends = status + data + column + max(cycles("tccs"), begin)
+    plain = sense + cycles("twb") + cycles("tr") + return_ + max(cycles("twhr"), begin) + ends
+    cached = sense + cycles("twb") + cycles("tcbsy") + select + max(cycles("tccs"), begin) + ends
+    die = min(plain, max(cached, sense + cycles("twb") + cycles("tr")))
+    return PartBound(config, data, 0, most - data, die)
 
 
 def operation_time(config: FmsConfig, op: BusOp) -> int:
