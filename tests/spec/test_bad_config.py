@@ -44,6 +44,12 @@ def test_geometry(change, message):
     assert str(caught.value) == message
 
 
+SDR_TIMES = {
+    "tadl": ns(400), "twhr": ns(120), "trhw": ns(200), "tchz": ns(100), "tccs": ns(500), "twb": ns(200),
+    "trr": ns(40),
+}  # fmt: skip
+"""Those of mode 0, the least that the interface allows."""
+
 BAD_CONFIGS = [
     ({"write_sets": 1}, f"config.write_sets is 1; {RANGE} 2 to 16"),
     ({"write_sets": 17}, f"config.write_sets is 17; {RANGE} 2 to 16"),
@@ -74,7 +80,11 @@ BAD_CONFIGS = [
         "config.codec is True; expected false with part_bytes: an encoded page is decoded whole",
     ),
     (
-        {"part_bytes": 512, "chips": Chips(sdr=True, suspended_read=False, update=False)},
+        {
+            "part_bytes": 512,
+            "chips": Chips(sdr=True, ddr=False, suspended_read=False, update=False),
+            "timing": replace(SMALL.timing, **SDR_TIMES),
+        },
         "chips.sdr is True; expected false with part_bytes",
     ),
     (

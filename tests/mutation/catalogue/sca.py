@@ -48,8 +48,8 @@ SCA = (
     Fault(
         "sca-chosen-when-the-buffer-is-free",
         "channel/bus/data_part.py",
-        "arbiter.room.eq(self.fill_room)",
-        "arbiter.room.eq(self.fill.ready)",
+        "arbiter.room.eq(self.fill_room & ~self._owes_identity)",
+        "arbiter.room.eq(self.fill.ready & ~self._owes_identity)",
         "a page is chosen when the read buffer has taken the last beat before it",
         BUS,
     ),
@@ -80,8 +80,8 @@ SCA = (
     Fault(
         "sca-page-for-an-offline-die",
         "channel/bus/data_part.py",
-        'm.next = "PAD"\n            with m.State("OFFLINE"):',
-        'm.next = "SELECT"\n            with m.State("OFFLINE"):',
+        'with m.If(gives):\n                                m.next = "PAD"',
+        'with m.If(gives):\n                                m.next = "SELECT"',
         "a die that was lost is selected for its data",
         BUS,
     ),
