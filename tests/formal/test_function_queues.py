@@ -11,8 +11,9 @@ Of `QueueEngine` with one I/O queue pair beside the admin queues, in the first c
 Assumes that the engine is enabled anew after it has stopped, that changes and answers are of numbers that
 exist, that offers stay, and that the host's memory answers only what was asked.
 
-Of `PrpWalker` with one command of up to 8 KiB in pages of 4 KiB, in the first cycles: the pieces add up to
-its length and never pass it, the last one is marked, and none crosses a page. Memory is read only for a list.
+Of `PointerWalker` with one command of up to 8 KiB, with PRPs of 4 KiB or an SGL, in the first cycles: the
+pieces add up to its length and never pass it, and the last one is marked. None of PRPs crosses a page. Memory
+is read for a list or a segment only.
 
 Bounded. The I/O queues are those of an engine that begins without the start of its admin queues.
 """
@@ -21,7 +22,7 @@ import pytest
 from amaranth.hdl import Array, Module, Mux, Signal, Value
 
 from flashtrain.rtl.pcie.layouts import INDEX_BITS, ChangeKind
-from flashtrain.rtl.pcie.prp_walker import PrpWalker
+from flashtrain.rtl.pcie.pointer_walker import PointerWalker
 from flashtrain.rtl.pcie.queue_engine import QueueEngine
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
@@ -249,7 +250,7 @@ def engine(*changes: tuple[str, str], started: bool = False) -> OneCompletion:
 
 
 def walker(*changes: tuple[str, str]) -> WithinLength:
-    return WithinLength((planted(PrpWalker, *changes) if changes else PrpWalker)(1 << 13, 3))
+    return WithinLength((planted(PointerWalker, *changes) if changes else PointerWalker)(1 << 13, 3))
 
 
 @pytest.mark.long

@@ -4,7 +4,7 @@ Hosts on PCI Express have opcodes and fields of the standard only. `rtl.pcie.com
 translation, and :class:`HostCommands` is its model. A command is answered with the status of the first check
 that fails:
 
-1. PSDT is 0: the data pointer is a pair of PRPs (`INVALID_FIELD`);
+1. PSDT is not 11b: the data pointer is a pair of PRPs or an SGL (`INVALID_FIELD`);
 2. the opcode is one of `HOST_OPCODES` (`INVALID_OPCODE`);
 3. FUSE is 0 (`INVALID_FIELD`);
 4. NSID is that of a namespace. Others up to the highest one are inactive, and FFFFFFFFh is taken by a flush
@@ -13,7 +13,7 @@ that fails:
    namespace (`LBA_OUT_OF_RANGE`);
 6. report: the same limit, ZRA and reporting options are known (`INVALID_FIELD`), SLBA is in the namespace
    (`LBA_OUT_OF_RANGE`);
-7. the data pointer has the offsets that it may have, and its lists can be read.
+7. the data pointer is right, and its lists can be read.
 
 All other checks are the controller's (`spec.nvme`), on port HOST: what the host may do to the stream among
 them. Its commands have the fields of the standard alone, so no bit of a host reaches one of the vendor.
@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 from .config import FmsConfig
 from .nvme import BitField, Opcode, ReportFilter, Status, Submission, ZoneReport
+from .pcie import RESERVED_PSDT
 from .streams import CATALOG, JOURNAL, Access, Codec, NodeTable, Persistency, Port, Stream
 
 HOST_OPCODES = (
@@ -136,7 +137,7 @@ class HostCommands:
         """
         s = Submission
         opcode, nsid, slba = s.opcode.get(entry), s.nsid.get(entry), s.slba.get(entry)
-        if s.psdt.get(entry):
+        if s.psdt.get(entry) == RESERVED_PSDT:
             return Status.INVALID_FIELD
         if opcode not in HOST_OPCODES:
             return Status.INVALID_OPCODE

@@ -32,6 +32,57 @@ PRP_BYTES = 8
 INVALID_PRP_OFFSET = 0x013
 """The status of a PRP with an offset that it may not have (section 4.1.1)."""
 
+
+class SglType(IntEnum):
+    """Types of descriptors of Scatter Gather Lists that the function has (section 4.1.2)."""
+
+    DATA_BLOCK = 0
+    SEGMENT = 2
+    LAST_SEGMENT = 3
+
+
+class SglDescriptor:
+    """Fields of a descriptor. `subtype` is 0: an address."""
+
+    BYTES = 16
+    address = BitField(0, 64)
+    length = BitField(64, 32)
+    subtype = BitField(120, 4)
+    type = BitField(124, 4)
+
+
+class SglStatus(IntEnum):
+    """Statuses of a Scatter Gather List with a fault (section 3.3.3.2.1)."""
+
+    INVALID_SEGMENT = 0x00D
+    """A segment behind the last one, or one whose address or length is wrong."""
+    INVALID_COUNT = 0x00E
+    """A segment descriptor before the end of its segment, or more descriptors than there may be."""
+    INVALID_LENGTH = 0x00F
+    """Less than the data, or beyond the last address."""
+    INVALID_TYPE = 0x011
+    INVALID_GRANULARITY = 0x01E
+    """A data block with a part of a dword."""
+
+
+SGL_ALIGNMENT = 8
+"""Of a segment."""
+RESERVED_PSDT = 0b11
+"""All other values but 0 are an SGL: without metadata, 01b and 10b mean the same."""
+SGLS = 0b10 | 1 << 18
+"""SGLs of I/O commands, in dwords, and longer than the data if the host likes (Figure 275)."""
+
+
+def most_blocks(most_bytes: int) -> int:
+    """Data blocks of an SGL that are not empty, at most: as many as PRPs of a command of so many bytes."""
+    return (most_bytes >> PAGE_BITS) + 1
+
+
+def most_descriptors(most_bytes: int) -> int:
+    """Descriptors in all segments of an SGL, at most: a list without an end has one, too."""
+    return 2 * most_blocks(most_bytes)
+
+
 READY_TIMEOUT = 0xFF
 """CAP.TO, in units of 500 ms: an end is recorded in a simulation."""
 

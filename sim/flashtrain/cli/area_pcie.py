@@ -30,7 +30,7 @@ def parts() -> list[Part]:
     from flashtrain.rtl.pcie.interrupt_coalescer import InterruptCoalescer
     from flashtrain.rtl.pcie.io_buffer import IoBuffer
     from flashtrain.rtl.pcie.namespace_table import NamespaceTable
-    from flashtrain.rtl.pcie.prp_walker import PrpWalker
+    from flashtrain.rtl.pcie.pointer_walker import PointerWalker
     from flashtrain.rtl.pcie.queue_engine import QueueEngine
     from flashtrain.rtl.pcie.tlp_port import TlpPort
     from flashtrain.sim.link.pcie_model import PcieSizes
@@ -54,7 +54,7 @@ def parts() -> list[Part]:
                 ),
                 ("pcie_mailbox", "mailbox of admin commands", AdminMailbox),
                 ("pcie_buffer", "buffer of I/O commands", partial(IoBuffer, MAX_QUEUES)),
-                ("pcie_walker", "walker of PRPs", PrpWalker),
+                ("pcie_walker", "walker of PRPs", PointerWalker),
                 ("pcie_port", "port of TLPs, 8 bytes wide", partial(TlpPort, TlpSizes())),
                 ("pcie_wide_port", "the same, 128 bytes wide", partial(TlpPort, sizes.tlp)),
                 (

@@ -64,11 +64,11 @@ PCIE = (
     ),
     Fault(
         "list-goes-on-at-its-beginning",
-        "pcie/prp_walker.py",
+        "pcie/pointer_walker.py",
         "place.eq(Cat(Const(0, REQUEST_BITS), place[REQUEST_BITS:] + 1)),",
         "place.eq(Cat(Const(0, REQUEST_BITS), place[REQUEST_BITS:])),",
         "entries behind the first 128 bytes of a list are those of its beginning",
-        "rtl/pcie/test_pcie.py::test_prp_walker",
+        "rtl/pcie/test_pcie.py::test_pointer_walker",
     ),
     Fault(
         "word-burst-in-one-request",

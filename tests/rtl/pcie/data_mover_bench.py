@@ -12,7 +12,7 @@ from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec import Status, preset
 from flashtrain.spec.nvme import ZoneDescriptor
-from flashtrain.spec.pcie import INVALID_PRP_OFFSET, REQUEST_BYTES, TlpSizes
+from flashtrain.spec.pcie import INVALID_PRP_OFFSET, REQUEST_BYTES, TlpSizes, most_blocks
 from tests.rtl.pcie.host_memory import TlpHost
 
 PARAMETERS = bench_parameters()
@@ -91,8 +91,9 @@ class Bench:
             await self.answer(slot)
             self.free += sorted({address // self.page * self.page for address in old.dwords})
         command = Command(slot, length)
+        is_sgl = offset is None and random.random() < 0.5
         offset = random.choice([0, 4 * random.randrange(self.page // 4)]) if offset is None else offset
-        spans, left = [], length
+        spans, left = self.blocks(length) if is_sgl else [], 0 if is_sgl else length
         while left:
             address = self.free.pop(0) + offset
             size = min(left, self.page - offset)
@@ -102,7 +103,7 @@ class Bench:
             await self._give(slot, [(random.getrandbits(60), 0)], INVALID_PRP_OFFSET)
         for address, size in spans:
             command.dwords += range(address, address + size, 4)
-        await self._give(slot, spans, Status.SUCCESS)
+        await self._give(slot, spans, Status.SUCCESS, is_sgl)
         self.commands[slot] = command
         return command
 
@@ -113,15 +114,27 @@ class Bench:
             self.dut.answered.value = self._answered
             await RisingEdge(self.dut.clk)
 
-    async def _give(self, slot: int, spans: list[tuple[int, int]], status: int) -> None:
+    def blocks(self, length: int) -> list[tuple[int, int]]:
+        """Blocks of an SGL, of any dwords; each is in a page of its own, and there may be so many."""
+        spans, left = [], length
+        for more in reversed(range(most_blocks(MOST_BYTES))):
+            if left:
+                most = min(left, self.page)
+                least = max(4, left - more * self.page)
+                size = random.choice([least, most, 4 * random.randint(least // 4, most // 4)])
+                offset = 4 * random.randint(0, (self.page - size) // 4)
+                spans.append((self.free.pop(0) + offset, size))
+                left -= size
+        return spans
+
+    async def _give(self, slot: int, spans: list[tuple[int, int]], status: int, is_sgl: bool = False) -> None:
         number = len(self.statuses)
         self.statuses.append(status)
         self.places.send(slot)
         for address, size in spans:
             is_last = (address, size) == spans[-1]
-            self.pieces.send(
-                pack(PIECE, address=self.host.base + address, length=size, last=is_last, status=status)
-            )
+            fields = {"length": size, "last": is_last, "status": status, "sgl": is_sgl}
+            self.pieces.send(pack(PIECE, address=self.host.base + address, **fields))
         assert (await self.pointed.wait_for(number + 1))[number] == status
 
     def any_burst(self, command: Command) -> tuple[int, int]:

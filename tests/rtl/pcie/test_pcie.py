@@ -15,7 +15,7 @@ from flashtrain.rtl.pcie.function import Function
 from flashtrain.rtl.pcie.function_registers import FunctionRegisters
 from flashtrain.rtl.pcie.interrupt_coalescer import InterruptCoalescer
 from flashtrain.rtl.pcie.pcie_front_end import PcieFrontEnd
-from flashtrain.rtl.pcie.prp_walker import PrpWalker
+from flashtrain.rtl.pcie.pointer_walker import PointerWalker
 from flashtrain.rtl.pcie.queue_engine import QueueEngine
 from flashtrain.rtl.pcie.queue_turns import QueueTurns
 from flashtrain.rtl.pcie.tlp_port import TlpPort
@@ -72,7 +72,7 @@ class BehindPort(wiring.Component):
     Messages of a test show what is behind the data of a mover.
     """
 
-    def __init__(self, unit: QueueEngine | PrpWalker | DataMover, tlp: TlpSizes = TLP):
+    def __init__(self, unit: QueueEngine | PointerWalker | DataMover, tlp: TlpSizes = TLP):
         self.unit, self.port = unit, TlpPort(tlp)
         mine, port = unit.signature.members, self.port.signature.members
         self.joined = [name for name in _JOINED if name in mine]
@@ -110,9 +110,9 @@ def test_queue_engine(simulator, seed):
 
 
 @pytest.mark.one_simulator
-def test_prp_walker(simulator, seed):
-    top = BehindPort(PrpWalker(MOST_BYTES))
-    run(top, "prp_walker", simulator, seed, pointers=60, most_bytes=MOST_BYTES)
+def test_pointer_walker(simulator, seed):
+    top = BehindPort(PointerWalker(MOST_BYTES))
+    run(top, "pointer_walker", simulator, seed, pointers=100, most_bytes=MOST_BYTES)
 
 
 FUNCTION = {"queues": 8, "entries": 16, "block_bytes": 512, "most_bytes": 1 << 16, "unit_cycles": 400}

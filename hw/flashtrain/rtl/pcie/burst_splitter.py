@@ -8,7 +8,7 @@ from flashtrain.rtl.lib.axi import burst_layout
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.pcie import PAGE_BITS, REQUEST_BYTES
 
-from .layouts import ADDRESS_BITS, MOST_BYTES, REQUEST_BITS, DataPlace, Segment
+from .layouts import ADDRESS_BITS, MOST_BYTES, REQUEST_BITS, ROOM_BITS, DataPlace, Segment
 
 _LONGEST_BURST = 256
 _DWORD_SHIFT = 2
@@ -19,7 +19,7 @@ class BurstSplitter(wiring.Component):
 
     The address of a burst has the slot of its command above the offset in its data. Offsets and lengths are
     multiples of 8 bytes, addresses of the host those of 4. The address is looked up for each 4 KiB of the
-    host's memory.
+    host's memory, and for each data block of an SGL.
 
     Latency: 8 cycles from a burst to its first segment. Throughput: a segment per cycle within 4 KiB, and 7
     cycles before the first of them.
@@ -27,7 +27,7 @@ class BurstSplitter(wiring.Component):
     Members
     -------
     bursts : In(stream)     of beats of `beat_bytes`
-    request : Out(stream(DataPlace)), found : In(1), address : In   see `AddressTable`
+    request : Out(stream(DataPlace)), found : In(1), address : In, room : In   see `AddressTable`
     segments : Out(stream(Segment))
     """
 
@@ -40,21 +40,21 @@ class BurstSplitter(wiring.Component):
             "request": Out(stream.Signature(DataPlace(slots, most_bytes))),
             "found": In(1),
             "address": In(ADDRESS_BITS),
+            "room": In(ROOM_BITS),
             "segments": Out(stream.Signature(Segment(slots))),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         burst, place, segment = self.bursts, self.request.payload, self.segments.payload
-        # In dwords: of the burst, up to the end of 4 KiB, and of both the lesser one.
-        left, rest = Signal(range(self.most + 1)), Signal(range((1 << PAGE_BITS - _DWORD_SHIFT) + 1))
+        # In dwords: of the burst, up to the end of what was found, and of both the lesser one.
+        left, rest = Signal(range(self.most + 1)), Signal(ROOM_BITS)
         upto, here, size = Signal.like(rest), Signal.like(rest), Signal.like(segment.length)
         start, free = Signal(ADDRESS_BITS), Signal()
-        in_page, low = start[_DWORD_SHIFT:PAGE_BITS], start[_DWORD_SHIFT:REQUEST_BITS]
+        low = start[_DWORD_SHIFT:REQUEST_BITS]
         room = Signal.like(size)
         m.d.comb += [
             free.eq(~self.segments.valid | self.segments.ready),
-            upto.eq((1 << PAGE_BITS - _DWORD_SHIFT) - in_page),
             here.eq(Mux(left < upto, left, upto)),
             room.eq((REQUEST_BYTES >> _DWORD_SHIFT) - low),
             size.eq(Mux(rest < room, rest, room)),
@@ -76,7 +76,7 @@ class BurstSplitter(wiring.Component):
                 with m.If(self.request.ready):
                     m.next = "FIND"
             with m.State("FIND"):
-                m.d.sync += start.eq(self.address)
+                m.d.sync += [start.eq(self.address), upto.eq(self.room)]
                 with m.If(self.found):
                     m.next = "MEASURE"
             with m.State("MEASURE"):

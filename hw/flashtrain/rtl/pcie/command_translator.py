@@ -15,6 +15,7 @@ from flashtrain.spec import FmsConfig, Opcode, Status, Submission
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.host_commands import BLOCK_OPCODES, EVERY_NAMESPACE, FORCE_UNIT_ACCESS, HOST_OPCODES
 from flashtrain.spec.nvme import RETRIED, ReportFilter, ZoneReport
+from flashtrain.spec.pcie import RESERVED_PSDT
 from flashtrain.spec.registers import MAX_STREAMS
 
 from .layouts import (
@@ -191,7 +192,7 @@ class CommandTranslator(wiring.Component):
             flush.eq(is_one(Opcode.FLUSH)),
             reads.eq(is_one(Opcode.READ)),
             unknown.eq(~is_one(*HOST_OPCODES)),
-            odd_pointer.eq(bits_of(raw, s.psdt) != 0),
+            odd_pointer.eq(bits_of(raw, s.psdt) == RESERVED_PSDT),
             fused.eq(bits_of(raw, s.fuse) != 0),
             every.eq(nsid == EVERY_NAMESPACE),
             exists.eq((chosen & active).any()),

@@ -86,6 +86,7 @@ class DataMover(wiring.Component):
         for number, user in enumerate(users):
             connect(m, user.request, table.requests[number])
             m.d.comb += [user.found.eq(table.found[number]), user.address.eq(table.address)]
+            m.d.comb += user.room.eq(table.room)
         connect(m, flipped(self.reads), reader.controller)
         connect(m, flipped(self.writes), writer.controller)
         connect(m, reader.host, flipped(self.data_read))

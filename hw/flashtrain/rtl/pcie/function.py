@@ -28,7 +28,7 @@ from .layouts import (
     TlpData,
     TlpRequest,
 )
-from .prp_walker import PrpWalker
+from .pointer_walker import PointerWalker
 from .queue_engine import QueueEngine
 from .tlp_port import TlpPort
 
@@ -118,7 +118,7 @@ class Function(wiring.Component):
         m.submodules.engine = engine = QueueEngine(self.queues)
         m.submodules.mailbox = mailbox = AdminMailbox()
         m.submodules.buffer = buffer = IoBuffer(self.queues, self.block_bytes, self.most_bytes)
-        m.submodules.walker = walker = PrpWalker(self.most_bytes)
+        m.submodules.walker = walker = PointerWalker(self.most_bytes)
         m.submodules.port = port = TlpPort(self.tlp)
         m.submodules.coalescer = coalescer = InterruptCoalescer(self.queues + 1, self.unit_cycles)
         m.submodules.reads = reads = ReadMux(3, **self.sizes)

@@ -11,7 +11,7 @@ from flashtrain.spec.pcie import REQUEST_BYTES, WORD_BYTES
 
 from .burst_splitter import BurstSplitter
 from .lanes import DWORD_SHIFT, RowSplit, merged, rotated
-from .layouts import ADDRESS_BITS, LENGTH_BITS, MOST_BYTES, DataPlace
+from .layouts import ADDRESS_BITS, LENGTH_BITS, MOST_BYTES, ROOM_BITS, DataPlace
 
 _LEAST_ROWS, _LEAST_BYTES = 64, 2 << 10
 """Under way: a memory that answers in so many cycles does not hold up rows."""
@@ -36,7 +36,7 @@ class HostReader(wiring.Component):
     -------
     controller : In(ReadPort)   `beat_bytes` wide
     host : Out(ReadPort)        see `TlpPort.data_read`
-    request : Out(stream(DataPlace)), found : In(1), address : In   see `AddressTable`
+    request : Out(stream(DataPlace)), found : In(1), address : In, room : In   see `AddressTable`
     refused : Out(stream(slot))   pulse: the host's memory has refused data of this slot
     """
 
@@ -54,6 +54,7 @@ class HostReader(wiring.Component):
             "request": Out(stream.Signature(DataPlace(slots, most_bytes))),
             "found": In(1),
             "address": In(ADDRESS_BITS),
+            "room": In(ROOM_BITS),
             "refused": Out(stream.Signature(bits_for(slots), always_ready=True)),
         })  # fmt: skip
 
@@ -65,6 +66,7 @@ class HostReader(wiring.Component):
         connect(m, flipped(self.controller.ar), splitter.bursts)
         connect(m, splitter.request, flipped(self.request))
         m.d.comb += [splitter.found.eq(self.found), splitter.address.eq(self.address)]
+        m.d.comb += splitter.room.eq(self.room)
         row_bits = 8 * self.port_bytes
         kept = data.StructLayout({
             "lane": bits_for(self.port_bytes) - DWORD_SHIFT, "length": LENGTH_BITS, "last": 1,

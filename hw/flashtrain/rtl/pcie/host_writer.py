@@ -10,7 +10,7 @@ from flashtrain.spec.pcie import WORD_BYTES
 
 from .burst_splitter import BurstSplitter
 from .lanes import DWORD_SHIFT, RowSplit, merged, rotated
-from .layouts import ADDRESS_BITS, LENGTH_BITS, MOST_BYTES, DataPlace, HostWrite, Segment
+from .layouts import ADDRESS_BITS, LENGTH_BITS, MOST_BYTES, ROOM_BITS, DataPlace, HostWrite, Segment
 
 _MOST_ANSWERS = 15
 """Bursts that are written, and whose answers have not been taken."""
@@ -32,7 +32,7 @@ class HostWriter(wiring.Component):
     -------
     controller : In(WritePort)   `beat_bytes` wide; no beat is masked
     host : Out(stream(HostWrite))
-    request : Out(stream(DataPlace)), found : In(1), address : In   see `AddressTable`
+    request : Out(stream(DataPlace)), found : In(1), address : In, room : In   see `AddressTable`
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class HostWriter(wiring.Component):
             "request": Out(stream.Signature(DataPlace(slots, most_bytes))),
             "found": In(1),
             "address": In(ADDRESS_BITS),
+            "room": In(ROOM_BITS),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -57,6 +58,7 @@ class HostWriter(wiring.Component):
         connect(m, flipped(self.controller.aw), splitter.bursts)
         connect(m, splitter.request, flipped(self.request))
         m.d.comb += [splitter.found.eq(self.found), splitter.address.eq(self.address)]
+        m.d.comb += splitter.room.eq(self.room)
         m.submodules.asked = asked = Queue(Segment(self.slots), 4)
         connect(m, splitter.segments, asked.input)
         word, there, taken = Signal(8 * self.port_bytes), Signal(), Signal()

@@ -1,4 +1,4 @@
-"""I/O commands between the queues and their executor: lengths, their PRPs, and how many are open."""
+"""I/O commands between the queues and their executor: lengths, data pointers, and how many are open."""
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -9,6 +9,7 @@ from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import Opcode, Submission
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nvme import BitField
+from flashtrain.spec.pcie import RESERVED_PSDT
 
 from .layouts import (
     BLOCK_BYTES,
@@ -23,7 +24,7 @@ from .layouts import (
 )
 from .queue_engine import BUFFER_ENTRIES
 
-_PRP1, _PRP2 = BitField(192, 64), BitField(256, 64)
+_FIRST, _SECOND = BitField(192, 64), BitField(256, 64)
 """Dwords 6 to 9 of an entry (NVM Express Base 2.0, Figure 87)."""
 _OF_BLOCKS = (Opcode.WRITE, Opcode.READ, Opcode.ZONE_APPEND)
 _TOTAL_BITS = 16
@@ -33,7 +34,7 @@ _TOTAL_BITS = 16
 class IoBuffer(wiring.Component):
     """Gives a command out with the length of its data, and its data pointer to the walker before it.
 
-    Reads, writes, appends and zone reports have pieces, with PRPs and data of up to `most_bytes`. All other
+    Reads, writes, appends and zone reports have pieces, with data of up to `most_bytes`. All other
     commands have `length` 0 and no pieces, and their executor refuses the wrong ones.
 
     Commands that wait when the controller is disabled are dropped. The others are open until their answer,
@@ -91,19 +92,20 @@ class IoBuffer(wiring.Component):
         dwords, opcode = bits_of(entry, Submission.dwords), bits_of(entry, Submission.opcode)
         of_blocks, of_dwords, fit = Signal(), Signal(), Signal(2)
         m.d.comb += [
-            pointer.first.eq(bits_of(entry, _PRP1)),
-            pointer.second.eq(bits_of(entry, _PRP2)),
+            pointer.first.eq(bits_of(entry, _FIRST)),
+            pointer.second.eq(bits_of(entry, _SECOND)),
             pointer.length.eq(length),
+            pointer.sgl.eq(bits_of(entry, Submission.psdt) != 0),
             command.queue.eq(item.payload.queue),
             command.bytes.eq(entry),
             command.length.eq(length),
         ]
-        has_prps = bits_of(entry, Submission.psdt) == 0
+        has_pointer = bits_of(entry, Submission.psdt) != RESERVED_PSDT
         with m.FSM():
             with m.State("WAIT"):
                 m.d.sync += [
-                    of_blocks.eq(has_prps & Cat(opcode == one for one in _OF_BLOCKS).any()),
-                    of_dwords.eq(has_prps & (opcode == Opcode.ZONE_MANAGEMENT_RECEIVE)),
+                    of_blocks.eq(has_pointer & Cat(opcode == one for one in _OF_BLOCKS).any()),
+                    of_dwords.eq(has_pointer & (opcode == Opcode.ZONE_MANAGEMENT_RECEIVE)),
                     fit.eq(Cat(blocks < self.most_bytes >> self.block_shift, dwords < self.most_bytes // 4)),
                 ]
                 with m.If(item.valid & self.enable):

@@ -56,7 +56,10 @@ BLOCK_BYTES, MOST_BYTES = 16 << 10, 1 << 20
 NSID_BITS = bits_for(MAX_STREAMS + 1)
 OPTION_BITS = Submission.partial.low + Submission.partial.width - Submission.action.low
 """Of an action, and of the options of a report beside it."""
-PIECE_BITS = bits_for((1 << PAGE_BITS + MAX_PAGE_EXPONENT) + 1)
+PIECE_BITS = bits_for(MOST_BYTES + 1)
+ROOM_BITS = bits_for((1 << PAGE_BITS) // 4 + 1)
+"""Of dwords within 4 KiB."""
+PAGE_LENGTH_BITS = bits_for((1 << PAGE_BITS + MAX_PAGE_EXPONENT) + 1)
 
 
 class TlpRequest(data.StructLayout):
@@ -201,24 +204,25 @@ class QueueAnswer(data.StructLayout):
 
 
 class DataPointer(data.StructLayout):
-    """The PRPs of a command, and the bytes that they are for: at least 1."""
+    """The PRPs of a command, or the two words of its SGL descriptor, and the bytes of data: at least 1."""
 
     def __init__(self, most_bytes: int):
         super().__init__({
-            "first": ADDRESS_BITS, "second": ADDRESS_BITS, "length": bits_for(most_bytes + 1),
+            "first": ADDRESS_BITS, "second": ADDRESS_BITS, "length": bits_for(most_bytes + 1), "sgl": 1,
         })  # fmt: skip
 
 
 class Piece(data.StructLayout):
-    """Bytes of a command's data that lie side by side in the host's memory: at most a page.
+    """Bytes of a command's data that lie side by side in the host's memory: at most a page, or a data block.
 
-    `last`: of the command. `status` is SUCCESS, or that of a data pointer with a fault: such a command has
-    this one piece, whose other fields have no meaning.
+    `sgl`: a data block. `last`: of the command. `status` is SUCCESS, or that of a data pointer with a fault:
+    such a command has this one piece, whose other fields have no meaning.
     """
 
     def __init__(self):
         super().__init__({
             "address": ADDRESS_BITS, "length": PIECE_BITS, "last": 1, "status": Completion.status.width,
+            "sgl": 1,
         })  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Random data pointers, right and wrong: the pieces and statuses of `flashtrain.nvme.pcie.prp`."""
+"""Random data pointers, right and wrong: the pieces and statuses of `flashtrain.nvme.pcie.prp` and `sgl`."""
 
 import random
 from itertools import pairwise
@@ -8,25 +8,28 @@ from cocotb.triggers import RisingEdge
 
 from flashtrain.nvme.pcie.memory import Span, Unreachable
 from flashtrain.nvme.pcie.prp import spans
+from flashtrain.nvme.pcie.sgl import sgl_spans
 from flashtrain.nvme.subsystem.io_commands import Refusal
 from flashtrain.rtl.pcie.layouts import DataPointer, Piece
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec.pcie import MAX_PAGE_EXPONENT, PAGE_BITS, PRP_BYTES, TlpSizes
+from flashtrain.spec.pcie import MAX_PAGE_EXPONENT, PAGE_BITS, PRP_BYTES, TlpSizes, most_blocks
+from tests.nvme.pcie import sgl_lists
+from tests.nvme.pcie.sgl_lists import DATA_BLOCK, LAST_SEGMENT, Sgl, blocks_of, descriptor
 from tests.rtl.pcie.host_memory import TlpHost
 
 POINTERS, MOST_BYTES = bench_parameters()["pointers"], bench_parameters()["most_bytes"]
 TLP = TlpSizes()
 MEMORY_BYTES = 8 << 20
-LATENCY, LIST_LATENCY, PAGE_LATENCY = 9, 11, 12
-"""Cycles from a command to its first piece; more with a list, and with each further page of it.
+LATENCY, LIST_LATENCY, PAGE_LATENCY, SEGMENT_LATENCY = 9, 11, 12, 11
+"""Cycles from a command to its first piece; more with a list, each further page of it, and a segment.
 
 Those of the port are among them; those of the memory and of the entries come on top.
 """
 FAULTS = 5
 POINTER, PIECE = DataPointer(MOST_BYTES), Piece()
-Command = tuple[int, int, int]
-"""PRP1, PRP2, and bytes."""
+Command = tuple[int, int, int, bool]
+"""Two words of the data pointer, bytes, and whether it is an SGL."""
 
 
 class Lists:
@@ -64,7 +67,34 @@ class Lists:
         else:
             second = self.write_list(-(-left // page))
         kind = number if number < FAULTS else random.randrange(3 * FAULTS)
-        return self.fault(kind, first, second, length)
+        return *self.fault(kind, first, second, length), False
+
+    def sgl(self, fault: str | None) -> Command:
+        """An SGL, at times longer than the data."""
+        length = 4 * random.choice([1, random.randint(1, 8192), random.randint(1, MOST_BYTES // 4)])
+        most = most_blocks(MOST_BYTES)
+        blocks = blocks_of(
+            random, length, random.choice([1, 3, 10, most]), lambda size: 4 * random.getrandbits(60)
+        )
+        found = Sgl(random, blocks, self.put_descriptor, self.place_of)
+        if fault:
+            found.spoil(fault, len(self.memory), most)
+        if random.random() < 0.2:
+            length = max(4, length - 4 * random.randint(0, 2000))
+        return *found.write(), length, True
+
+    def place_of(self, size: int) -> int:
+        """Of a segment, anywhere in one page or several."""
+        pages = size // self.page + 2
+        if self._at + (pages + 1) * self.page > len(self.memory):
+            self._at = 0
+        begins = self.new_page()
+        self._at += (pages - 1) * self.page
+        return begins + 8 * random.randrange(self.page // 8)
+
+    def put_descriptor(self, place: int, value: int) -> None:
+        if place + 16 <= len(self.memory):
+            self.memory[place : place + 16] = value.to_bytes(16, "little")
 
     def write_list(self, count: int) -> int:
         """Entries anywhere in a page, and on in others; data pages follow each other at times."""
@@ -91,7 +121,7 @@ class Lists:
     def put(self, place: int, entry: int) -> None:
         self.memory[place : place + PRP_BYTES] = entry.to_bytes(PRP_BYTES, "little")
 
-    def fault(self, kind: int, first: int, second: int, length: int) -> Command:
+    def fault(self, kind: int, first: int, second: int, length: int) -> tuple[int, int, int]:
         """The pointer with a fault, in a third of the cases: not each of them has an effect."""
         match kind:
             case 0:
@@ -134,10 +164,13 @@ async def pieces_are_those_of_the_software(dut, exponent, busy, latency):
     pointers, pieces = StreamSource(dut, "pointers", busy), StreamSink(dut, "pieces", busy)
     lists = Lists(host.memory, page)
     await start(dut, within=2_000_000, page_exponent=exponent)
-    expected, reads = [], set()
+    expected, reads, faults = [], set(), random.sample(sgl_lists.FAULTS, len(sgl_lists.FAULTS))
     seen, counted, done, under_way = 0, 0, 0, []
     for number in range(POINTERS):
-        command = lists.pointer(number)
+        if number > FAULTS and number % 2:
+            command = lists.sgl(faults.pop() if faults and number % 4 == 1 else None)
+        else:
+            command = lists.pointer(number)
         touched: list[tuple[int, int]] = []
 
         class Watched:
@@ -145,15 +178,18 @@ async def pieces_are_those_of_the_software(dut, exponent, busy, latency):
                 touched.append((address, length))
                 return lists.views(address, length)
 
+        *words, is_sgl = command
         try:
-            answer = spans(Watched(), *command, page)
+            answer = sgl_spans(Watched(), *words, MOST_BYTES) if is_sgl else spans(Watched(), *words, page)
         except Refusal as refusal:
             answer = int(refusal.status)
+        if is_sgl:  # a whole segment
+            touched += [(address, 2 * lists.page) for address, _ in touched]
         reads.update(
             place for address, length in touched for place in range(address, address + length, PRP_BYTES)
         )
         expected.append((command, answer))
-        pointers.send(pack(POINTER, first=command[0], second=command[1], length=command[2]))
+        pointers.send(pack(POINTER, first=command[0], second=command[1], length=command[2], sgl=command[3]))
         # Lists stay as they are while their commands are under way.
         while number - done > 6:
             await pieces.wait_for(counted + 1)
@@ -169,6 +205,10 @@ async def pieces_are_those_of_the_software(dut, exponent, busy, latency):
             assert [piece["status"] for piece in under_way] == [answer], f"{command}: expected {answer:#x}"
             continue
         assert not any(piece["status"] for piece in under_way), f"{command}: {under_way}"
+        assert all(piece["sgl"] == command[3] for piece in under_way)
+        if command[3]:
+            assert [Span(piece["address"], piece["length"]) for piece in under_way] == answer, f"{command}"
+            continue
         assert merged(under_way) == answer, f"{command}"
         for piece in under_way:
             assert piece["address"] % page + piece["length"] <= page and piece["length"]
@@ -179,7 +219,17 @@ async def pieces_are_those_of_the_software(dut, exponent, busy, latency):
         places = range(request["address"], request["address"] + 4 * request["length"], PRP_BYTES)
         assert reads.issuperset(places), f"{request} reads more than the list"
     kinds = {answer if isinstance(answer, int) else "list" for _, answer in expected}
-    assert len(kinds) == 3, f"only {kinds}"
+    assert len(kinds) > 5, f"only {kinds}"
+
+
+async def cycles_to_piece(dut) -> int:
+    while dut.pointers__valid.value != 1:
+        await RisingEdge(dut.clk)
+    cycles = 0
+    while dut.pieces__valid.value != 1:
+        await RisingEdge(dut.clk)
+        cycles += 1
+    return cycles
 
 
 @cocotb.test()
@@ -198,12 +248,7 @@ async def latencies_are_those_of_the_data_sheet(dut):
                 break
         before = len(pieces.items)
         pointers.send(pack(POINTER, first=0, second=second, length=4096 * (count + 1)))
-        while dut.pointers__valid.value != 1:
-            await RisingEdge(dut.clk)
-        cycles = 0
-        while dut.pieces__valid.value != 1:
-            await RisingEdge(dut.clk)
-            cycles += 1
+        cycles = await cycles_to_piece(dut)
         expected = LATENCY
         if count > 1:
             expected += LIST_LATENCY + latency + count
@@ -213,5 +258,23 @@ async def latencies_are_those_of_the_data_sheet(dut):
         await pieces.wait_for(before + count + 1)
         taken = pieces.cycles[before:]
         assert all(second - first == 3 for first, second in pairwise(taken))
+        for _ in range(20):
+            await RisingEdge(dut.clk)
+    for descriptors in (0, 1, 4):
+        size, place = 512, 0x10_0000
+        for number in range(descriptors):
+            lists.put_descriptor(place + 16 * number, descriptor(DATA_BLOCK, 4096 * number, size))
+        one = (
+            descriptor(LAST_SEGMENT, place, 16 * descriptors)
+            if descriptors
+            else descriptor(DATA_BLOCK, 64, size)
+        )
+        first, second = one % (1 << 64), one >> 64
+        before = len(pieces.items)
+        pointers.send(pack(POINTER, first=first, second=second, length=size * max(descriptors, 1), sgl=1))
+        cycles = await cycles_to_piece(dut)
+        expected = LATENCY + (SEGMENT_LATENCY + latency + 2 * descriptors if descriptors else 0)
+        assert cycles == expected, (descriptors, cycles - expected)
+        await pieces.wait_for(before + max(descriptors, 1))
         for _ in range(20):
             await RisingEdge(dut.clk)
