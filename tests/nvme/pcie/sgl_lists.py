@@ -18,17 +18,22 @@ def descriptor(kind: int, address: int, length: int, subtype: int = 0) -> int:
     return address % (1 << 64) | length % (1 << 32) << 64 | subtype << 120 | kind << 124
 
 
-def blocks_of(chance: random.Random, length: int, most: int, address: Callable[[int], int]) -> list[int]:
-    """Data blocks that add up to a length, some of them empty. `address` has room for so many bytes."""
+Block = tuple[int, int]
+"""Address and bytes."""
+
+
+def blocks_of(
+    chance: random.Random, length: int, most: int, address: Callable[[int], int], largest: int = 32 << 10
+) -> list[Block]:
+    """At most so many data blocks that add up to a length. `address` has room for so many bytes."""
     found, left = [], length
-    while left:
-        if chance.random() < 0.1:
-            found.append(descriptor(DATA_BLOCK, 4 * chance.getrandbits(61), 0))
-        size = min(left, 4 * chance.choice([1, chance.randint(1, 40), 1024, chance.randint(1, 8192)]))
-        if len(found) + 2 >= most:
-            size = left
-        found.append(descriptor(DATA_BLOCK, address(size), size))
-        left -= size
+    for more in reversed(range(most)):
+        if left:
+            least, upto = max(4, left - more * largest), min(left, largest)
+            size = chance.choice([least, upto, 4 * chance.randint(1, 40), 4 * chance.randint(1, 8192)])
+            size = max(least, min(upto, size))
+            found.append((address(size), size))
+            left -= size
     return found
 
 
@@ -38,17 +43,22 @@ class Sgl:
     def __init__(
         self,
         chance: random.Random,
-        blocks: Sequence[int],
+        blocks: Sequence[Block],
         put: Callable[[int, int], None],
         place: Callable[[int], int],
     ) -> None:
         self.chance, self.put = chance, put
-        if len(blocks) == 1 and chance.random() < 0.7:
-            self.segments, self.places = [[*blocks]], [0]
+        found = []
+        for address, size in blocks:
+            if chance.random() < 0.1:
+                found.append(descriptor(DATA_BLOCK, 4 * chance.getrandbits(61), 0))
+            found.append(descriptor(DATA_BLOCK, address, size))
+        if len(found) == 1 and chance.random() < 0.7:
+            self.segments, self.places = [found], [0]
             return
-        cuts = sorted(chance.choices(range(1, len(blocks) + 1), k=chance.randrange(3)))
-        bounds = [0, *dict.fromkeys(cuts), len(blocks)]
-        parts = [[*blocks[first:last]] for first, last in pairwise(bounds) if first < last]
+        cuts = sorted(chance.choices(range(1, len(found) + 1), k=chance.randrange(3)))
+        bounds = [0, *dict.fromkeys(cuts), len(found)]
+        parts = [found[first:last] for first, last in pairwise(bounds) if first < last]
         self.segments = [[], *parts]
         sizes = [BYTES * (len(part) + (part is not parts[-1])) for part in parts]
         self.places = [0, *(place(size) for size in sizes)]
@@ -91,8 +101,8 @@ class Sgl:
                 segment[at] = descriptor(
                     kind, address | chance.choice([0, odd]), length | chance.choice([odd, 0])
                 )
-            case "beyond" if length:
-                segment[at] = descriptor(kind, -4 * chance.randint(0, length // 4), length)
+            case "beyond" if length > 4:
+                segment[at] = descriptor(kind, -4 * chance.randint(1, length // 4 - 1), length)
             case "segment in the last" if linked:
                 last = self.segments[-1]
                 last[chance.randrange(len(last))] = descriptor(chance.choice([2, 3]), self.places[1], BYTES)

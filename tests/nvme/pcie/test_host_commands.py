@@ -8,7 +8,6 @@ import pytest
 
 from flashtrain.host import open_device
 from flashtrain.host.queues.entries import CompletionEntry
-from flashtrain.nvme.pcie.commands import _PSDT
 from flashtrain.nvme.subsystem.io_commands import IoCommands, Refusal
 from flashtrain.nvme.subsystem.jobs import CapsuleData, Space
 from flashtrain.nvme.subsystem.namespaces import namespaces_of
@@ -26,6 +25,7 @@ from flashtrain.spec import (
     preset,
 )
 from flashtrain.spec.host_commands import EVERY_NAMESPACE, HOST_OPCODES, Answer, HostCommands
+from flashtrain.spec.pcie import RESERVED_PSDT
 from flashtrain.spec.streams import Retention, Stream
 
 MOST_BYTES, ADDRESS, CID = 4096, 0x2000, 7
@@ -60,12 +60,12 @@ def any_entry(chance: random.Random, limit: int) -> bytes:
     dword_12 = chance.choice([0, chance.randrange(10), 15, 1023, 1024]) | chance.getrandbits(1) << 30
     action = chance.choice([*ZoneAction, 0, chance.getrandbits(8)])
     dword_13 = action | chance.choice([0, 1, chance.getrandbits(24)]) << 8
-    flags = chance.choice([0] * 8 + [1, 0x40])
+    flags = chance.choice([0] * 8 + [1, 0x40, 0x80, 0xC0])
     return struct.pack("<BBHIQQQQQ4I", opcode, flags, CID, nsid, 0, 0, 0, 0, slba, dword_12, dword_13, 0, 0)
 
 
 def software_refusal(io: IoCommands, entry: Entry) -> int:
-    if entry.flags & _PSDT:
+    if entry.flags >> 6 == RESERVED_PSDT:
         return TargetStatus.INVALID_FIELD
     try:
         io.transfer(entry)

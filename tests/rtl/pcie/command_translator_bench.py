@@ -27,7 +27,7 @@ from flashtrain.spec.host_commands import (
     Zeros,
 )
 from flashtrain.spec.nvme import do_not_retry
-from flashtrain.spec.pcie import INVALID_PRP_OFFSET
+from flashtrain.spec.pcie import INVALID_PRP_OFFSET, RESERVED_PSDT
 from flashtrain.spec.registers import MAX_STREAMS
 from tests.rtl.pcie.host_entries import (
     CONFIG,
@@ -110,7 +110,7 @@ def long_entries() -> list[int]:
 def pointed_length(model: HostCommands, entry: int) -> int:
     """The length that a command has from the buffer of I/O commands."""
     length = model.length(entry)
-    return length if length <= MOST_BYTES and not Submission.psdt.get(entry) else 0
+    return length if length <= MOST_BYTES and Submission.psdt.get(entry) != RESERVED_PSDT else 0
 
 
 class Bench:

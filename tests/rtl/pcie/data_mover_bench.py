@@ -13,6 +13,7 @@ from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, 
 from flashtrain.spec import Status, preset
 from flashtrain.spec.nvme import ZoneDescriptor
 from flashtrain.spec.pcie import INVALID_PRP_OFFSET, REQUEST_BYTES, TlpSizes, most_blocks
+from tests.nvme.pcie.sgl_lists import blocks_of
 from tests.rtl.pcie.host_memory import TlpHost
 
 PARAMETERS = bench_parameters()
@@ -116,16 +117,12 @@ class Bench:
 
     def blocks(self, length: int) -> list[tuple[int, int]]:
         """Blocks of an SGL, of any dwords; each is in a page of its own, and there may be so many."""
-        spans, left = [], length
-        for more in reversed(range(most_blocks(MOST_BYTES))):
-            if left:
-                most = min(left, self.page)
-                least = max(4, left - more * self.page)
-                size = random.choice([least, most, 4 * random.randint(least // 4, most // 4)])
-                offset = 4 * random.randint(0, (self.page - size) // 4)
-                spans.append((self.free.pop(0) + offset, size))
-                left -= size
-        return spans
+        most, page = most_blocks(MOST_BYTES), self.page
+
+        def place(size: int) -> int:
+            return self.free.pop(0) + 4 * random.randint(0, (page - size) // 4)
+
+        return blocks_of(random, length, most, place, page)
 
     async def _give(self, slot: int, spans: list[tuple[int, int]], status: int, is_sgl: bool = False) -> None:
         number = len(self.statuses)

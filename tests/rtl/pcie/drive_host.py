@@ -7,7 +7,6 @@ import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 
 from flashtrain.nvme.pcie.memory import Span
-from flashtrain.nvme.pcie.prp import spans
 from flashtrain.rtl.pcie.device_queue import queue_entries
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.registers import Registers
@@ -158,9 +157,10 @@ class Drive(Bench):
         length = {Opcode.ZONE_MANAGEMENT_RECEIVE: REPORT_BYTES, Opcode.ZONE_MANAGEMENT_SEND: 0,
                   Opcode.FLUSH: 0}.get(opcode, count * BLOCK_BYTES)  # fmt: skip
         prps, pages, places, data = (0, 0), [], [], b""
+        flags = random.choice([0, 0x40])
         if length:
-            prps, pages = self.pointer(length, faulty=False)
-            places = list(spans(self, *prps, length, self.page))
+            prps, pages = (self.sgl if flags else self.pointer)(length, faulty=False)
+            places = self.spans_of(prps, length, flags)
         if opcode in (Opcode.WRITE, Opcode.ZONE_APPEND):
             data = random.randbytes(length)
             self._put_spans(places, data, both=True)
@@ -173,7 +173,7 @@ class Drive(Bench):
         words = {"d10": slba & 0xFFFF_FFFF, "d11": slba >> 32, "d12": count - 1, "d13": action}
         if is_report:
             words["d12"] = length // 4 - 1
-        raw = bytearray(entry(opcode, cid, prps, **words))
+        raw = bytearray(entry(opcode, cid, prps, flags, **words))
         raw[4:8] = nsid.to_bytes(4, "little")
         key = queue, cid
         self.plans[key] = Plan(opcode, nsid, zone, slba, count, status, places, data)

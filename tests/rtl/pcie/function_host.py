@@ -11,6 +11,7 @@ from flashtrain.nvme.pcie.configuration import MSIX_CONTROL
 from flashtrain.nvme.pcie.memory import Span, Unreachable
 from flashtrain.nvme.pcie.msix import ENABLE
 from flashtrain.nvme.pcie.prp import spans
+from flashtrain.nvme.pcie.sgl import sgl_spans
 from flashtrain.nvme.subsystem.io_commands import Refusal
 from flashtrain.nvme.wire.commands import AdminOpcode
 from flashtrain.sim.bench.parameters import bench_parameters
@@ -24,7 +25,9 @@ from flashtrain.spec.pcie import (
     Property,
     Ready,
     Vector,
+    most_blocks,
 )
+from tests.nvme.pcie.sgl_lists import FAULTS, Sgl, blocks_of
 from tests.rtl.pcie.function_executor import MOST_BYTES, OF_BLOCKS, TLP, Executor
 from tests.rtl.pcie.function_firmware import ACCESS, ENTRIES, QUEUE_OPCODES, QUEUES, SMALLEST_PAGE, Firmware
 from tests.rtl.pcie.host_memory import TlpHost
@@ -267,7 +270,9 @@ class Bench:
     def any_command(self, number: int) -> bytes:
         """A command of any kind and length; a few of them are wrong."""
         opcode = random.choice([*OF_BLOCKS, *OF_BLOCKS, *Opcode])
-        flags = 0x40 if random.random() < 0.05 else 0
+        flags = random.choice([0x40, 0x80]) if random.random() < 0.3 else 0
+        if random.random() < 0.03:
+            flags = 0xC0
         most = MOST_BYTES // BLOCK_BYTES
         count = random.choice([random.randint(1, 4), random.randint(1, most), 1, 2])
         if random.random() < 0.05:
@@ -281,10 +286,10 @@ class Bench:
         cid, length = self.new_cid(), self.length_of(opcode, flags, count)
         prps, pages = (random.getrandbits(64), 0), []
         if length:
-            prps, pages = self.pointer(length, faulty)
+            prps, pages = (self.sgl if flags else self.pointer)(length, faulty)
         status: int = Status.SUCCESS
         try:
-            self.spans[number, cid] = spans(self, *prps, length, self.page)
+            self.spans[number, cid] = self.spans_of(prps, length, flags)
         except Refusal as refusal:
             status = int(refusal.status)
         if not length and (opcode in OF_BLOCKS or opcode == Opcode.ZONE_MANAGEMENT_RECEIVE):
@@ -297,7 +302,32 @@ class Bench:
     def length_of(opcode: int, flags: int, count: int) -> int:
         size = {Opcode.ZONE_MANAGEMENT_RECEIVE: 4, **dict.fromkeys(OF_BLOCKS, BLOCK_BYTES)}.get(opcode, 0)
         length = count * size
-        return length if length <= MOST_BYTES and not flags else 0
+        return length if length <= MOST_BYTES and flags != 0xC0 else 0
+
+    def spans_of(self, words: tuple[int, int], length: int, flags: int) -> list[Span]:
+        """What lies side by side is one span."""
+        found: list[Span] = []
+        for one in (
+            sgl_spans(self, *words, length, MOST_BYTES) if flags else spans(self, *words, length, self.page)
+        ):
+            if found and found[-1].address + found[-1].length == one.address:
+                one = Span(found[-1].address, found.pop().length + one.length)
+            found.append(one)
+        return found
+
+    def sgl(self, length: int, faulty: bool) -> tuple[tuple[int, int], list[int]]:
+        """The descriptor of an SGL, perhaps with a fault; the pages that it uses."""
+        page, pages, most = self.page, [], most_blocks(MOST_BYTES)
+
+        def new(size: int) -> int:
+            pages.append(self.take_page())
+            return pages[-1] + 8 * random.randint(0, (page - size) // 8)
+
+        blocks = blocks_of(random, length, most, new, page)
+        found = Sgl(random, blocks, lambda place, one: self.put(place, one.to_bytes(16, "little")), new)
+        if faulty:
+            found.spoil(random.choice(FAULTS), MEMORY_BYTES, most)
+        return found.write(), pages
 
     def pointer(self, length: int, faulty: bool) -> tuple[tuple[int, int], list[int]]:
         """PRPs with random offsets, perhaps with a fault; the pages that they use."""

@@ -57,7 +57,7 @@ def any_entry() -> int:
         entry
         | s.opcode.put(opcode)
         | s.nsid.put(nsid)
-        | s.psdt.put(random.choice([0] * 15 + [1]))
+        | s.psdt.put(random.choice([0] * 14 + [1, 2, 3]))
         | s.fuse.put(random.choice([0] * 15 + [1]))
     )
 

@@ -73,15 +73,18 @@ class Lists:
         """An SGL, at times longer than the data."""
         length = 4 * random.choice([1, random.randint(1, 8192), random.randint(1, MOST_BYTES // 4)])
         most = most_blocks(MOST_BYTES)
-        blocks = blocks_of(
-            random, length, random.choice([1, 3, 10, most]), lambda size: 4 * random.getrandbits(60)
-        )
+        count = random.choice([10, most])
+        blocks = blocks_of(random, length, count, self.block, max(32 << 10, length // count))
         found = Sgl(random, blocks, self.put_descriptor, self.place_of)
         if fault:
             found.spoil(fault, len(self.memory), most)
         if random.random() < 0.2:
             length = max(4, length - 4 * random.randint(0, 2000))
         return *found.write(), length, True
+
+    def block(self, size: int) -> int:
+        """The address of a data block; some end with the last address."""
+        return (1 << 64) - size if random.random() < 0.1 else 4 * random.getrandbits(60)
 
     def place_of(self, size: int) -> int:
         """Of a segment, anywhere in one page or several."""

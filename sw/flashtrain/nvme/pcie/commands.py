@@ -19,6 +19,7 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec.pcie import (
     AGGREGATION_SECONDS,
     PAGE_BITS,
+    RESERVED_PSDT,
     AdminSizes,
     Configuration,
     Priority,
@@ -26,13 +27,14 @@ from flashtrain.spec.pcie import (
 )
 
 from .coalescing import Coalescing
-from .memory import HostMemory, Unreachable, scatter
+from .memory import HostMemory, Span, Unreachable, scatter
 from .prp import spans
 from .queues import Command, CompletionQueue, PageData, SubmissionQueue
+from .sgl import sgl_spans
 from .turns import Turns
 
-_PSDT = 0xC0
-"""Bits of a command's flags: the data pointer is no pair of PRPs."""
+_PSDT_SHIFT = 6
+"""Of a command's flags: from there on whether the data pointer is a pair of PRPs or an SGL."""
 
 _CONTIGUOUS, _INTERRUPTS = 1, 2
 _DEPTH_OF_DEVICE = 2
@@ -173,15 +175,21 @@ class Commands:
         if entry.cid in commands:
             raise Refusal(TargetStatus.CID_CONFLICT)
         commands[entry.cid] = command
-        if entry.flags & _PSDT:
+        # Admin commands have PRPs (NVM Express Base 2.0, section 4.1).
+        if entry.flags >> _PSDT_SHIFT in ((RESERVED_PSDT,) if command.queue.number else range(1, 4)):
             raise Refusal(TargetStatus.INVALID_FIELD)
+
+    def _spans(self, command: Command, length: int) -> list[Span]:
+        first, second = command.entry.sgl_address, command.second
+        if command.entry.flags >> _PSDT_SHIFT:
+            return sgl_spans(self._memory, first, second, length, 1 << PAGE_BITS + self._subsystem.exponent)
+        return spans(self._memory, first, second, length, self._page_bytes)
 
     def _views(self, command: Command, length: int) -> list[memoryview]:
         """The data of a command in the host's memory."""
-        first = command.entry.sgl_address
         found = []
         try:
-            for address, size in spans(self._memory, first, command.second, length, self._page_bytes):
+            for address, size in self._spans(command, length):
                 found += self._memory.views(address, size)
         except Unreachable:
             raise Refusal(TargetStatus.DATA_TRANSFER_ERROR) from None

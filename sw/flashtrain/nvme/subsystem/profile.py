@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 
 from flashtrain.nvme.wire.commands import AdminOpcode
+from flashtrain.spec.pcie import SGLS
 
 from .features import Feature
 from .log_format import LogPage
@@ -79,5 +80,6 @@ PCIE = Profile(
     ),
     page_exponents=4,
     weighted=True,
+    sgls=SGLS,
 )  # fmt: skip
-"""An I/O controller with queues in the memory of its host. Data pointers are PRPs."""
+"""An I/O controller with queues in the memory of its host. I/O commands have PRPs or SGLs."""
