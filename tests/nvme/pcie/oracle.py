@@ -10,6 +10,7 @@ INVALID_OPCODE, INVALID_FIELD, DATA_TRANSFER_ERROR = 0x001, 0x002, 0x004
 INVALID_NAMESPACE, INVALID_PRP_OFFSET, LBA_OUT_OF_RANGE = 0x00B, 0x013, 0x080
 COMPLETION_QUEUE_INVALID, INVALID_QUEUE, INVALID_QUEUE_SIZE = 0x100, 0x101, 0x102
 INVALID_VECTOR, INVALID_QUEUE_DELETION = 0x108, 0x10C
+SGL_SEGMENT, SGL_COUNT, SGL_LENGTH, SGL_TYPE, SGL_GRANULARITY = 0x00D, 0x00E, 0x00F, 0x011, 0x01E
 ZONE_BOUNDARY, ZONE_FULL, INVALID_ZONE_WRITE = 0x1B8, 0x1B9, 0x1BC
 WRITE, READ, APPEND = 0x01, 0x02, 0x7D
 
@@ -53,6 +54,58 @@ def data_addresses(
             place += 8
     if any(address % page for address, _ in pieces[1:]):
         raise Fault(INVALID_PRP_OFFSET)
+    if not posted and any(address + size > len(memory) for address, size in pieces):
+        raise Fault(DATA_TRANSFER_ERROR)
+    return pieces
+
+
+def sgl_addresses(
+    memory: Bytes, descriptor: bytes, length: int, blocks: int, descriptors: int, posted: bool = False
+) -> list[tuple[int, int]]:
+    """The pieces of a command's data by an SGL (Base 2.0, section 4.1.2), in dwords, longer ones allowed.
+
+    What is behind the data is not looked at. Of a list there are so many blocks with data, and descriptors.
+    """
+    pieces: list[tuple[int, int]] = []
+    segment, in_last = [descriptor], False
+    while True:
+        following = None
+        for number, one in enumerate(segment):
+            if sum(size for _, size in pieces) >= length:
+                break
+            if one is None:
+                raise Fault(DATA_TRANSFER_ERROR)
+            address, size = int.from_bytes(one[:8], "little"), int.from_bytes(one[8:12], "little")
+            if one[15] not in (0x00, 0x20, 0x30):
+                raise Fault(SGL_TYPE)
+            if one[15]:
+                if in_last:
+                    raise Fault(SGL_SEGMENT)
+                if number != len(segment) - 1:
+                    raise Fault(SGL_COUNT)
+                if not size or size % 16 or address % 8:
+                    raise Fault(SGL_SEGMENT)
+                if address + size > 1 << 64:
+                    raise Fault(SGL_LENGTH)
+                descriptors -= size // 16
+                if descriptors < 0:
+                    raise Fault(SGL_COUNT)
+                following = range(address, address + size, 16), one[15] == 0x30
+                continue
+            if address % 4 or size % 4:
+                raise Fault(SGL_GRANULARITY)
+            if address + size > 1 << 64:
+                raise Fault(SGL_LENGTH)
+            if size and len(pieces) == blocks:
+                raise Fault(SGL_COUNT)
+            if size:
+                pieces.append((address, min(size, length - sum(before for _, before in pieces))))
+        if sum(size for _, size in pieces) >= length:
+            break
+        if following is None:
+            raise Fault(SGL_LENGTH)
+        places, in_last = following
+        segment = [memory[at : at + 16] if at + 16 <= len(memory) else None for at in places]
     if not posted and any(address + size > len(memory) for address, size in pieces):
         raise Fault(DATA_TRANSFER_ERROR)
     return pieces

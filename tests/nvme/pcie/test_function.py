@@ -284,15 +284,16 @@ def test_commands_that_have_not_begun_can_be_aborted():
 
 
 @pytest.mark.parametrize("flags", [0x40, 0x80, 0xC0])
-def test_a_data_pointer_is_no_sgl(flags):
-    """PSDT other than 0 is refused, as SGLS declares, before a byte moves."""
+def test_admin_commands_have_no_sgl(flags):
+    """PSDT other than 0 is refused before a byte moves; of I/O commands only the reserved value is."""
 
     async def body(host: RootComplex) -> None:
         await host.enable()
         await host.create(1)
         before = bytes(host.memory.bytes[DATA : DATA + 4096])
         identify = entry(AdminOpcode.IDENTIFY, 1, prp1=DATA, dwords=(1,), flags=flags)
-        for queue, one in ((0, identify), (1, entry(READ, 2, 1, DATA, flags=flags))):
+        read = entry(READ, 2, 1, DATA, flags=flags)
+        for queue, one in ((0, identify), (1, read))[: 1 + (flags == 0xC0)]:
             found = await host.execute(queue, one)
             assert (found.status, found.cid) == (0x002, queue + 1)
         assert bytes(host.memory.bytes[DATA : DATA + 4096]) == before
@@ -393,7 +394,8 @@ def test_identify_is_that_of_a_controller_without_fabrics():
         assert (await host.execute(0, entry(AdminOpcode.IDENTIFY, 1, prp1=DATA, dwords=(1,)))).status == 0
         data = host.memory.bytes[DATA : DATA + 4096]
         assert data[111] == 1 and data[512:514] == b"\x66\x44" and not any(data[1792:2048])
-        assert not any(data[320:322]) and not any(data[536:540])  # no keep-alive time, no SGLs
+        assert not any(data[320:322])  # no keep-alive time
+        assert data[536:540] == bytes([2, 0, 4, 0])  # SGLs of dwords, at times longer than the data
 
     drive(body)
 

@@ -7,8 +7,9 @@ import struct
 from flashtrain.nvme.wire.commands import AdminOpcode
 
 from . import oracle
-from .oracle import APPEND, READ, WRITE, Fault, Queues, Zones, data_addresses
+from .oracle import APPEND, READ, WRITE, Fault, Queues, Zones, data_addresses, sgl_addresses
 from .root_complex import DATA, ENABLE, MEMORY_BYTES, Completion, RootComplex, entry
+from .sgl_lists import FAULTS, Sgl, blocks_of
 
 USED_ZONES = 3
 FLUSH, MANAGE = 0x00, 0x79
@@ -107,6 +108,40 @@ class Trial:
                 self.host.memory.bytes[place : place + 8] = struct.pack("<Q", wrong)
         return prp1, prp2
 
+    @property
+    def most_pieces(self) -> int:
+        """Data blocks of an SGL."""
+        return self.most_blocks * self.zones.block // 4096 + 1
+
+    def sgl(self, length: int) -> tuple[int, int]:
+        """The words of an SGL, right, with a fault, or longer than the data. Its blocks do not overlap."""
+        r, most = self.random, self.most_pieces
+        at, segment = DATA, LISTS + r.randrange(0, 4096, 8)
+
+        def place(size: int) -> int:
+            nonlocal at
+            address = at + 4 * r.randrange(200)
+            at = address + size
+            return address
+
+        def segment_place(size: int) -> int:
+            nonlocal segment
+            segment += size + 8 * r.randrange(100)
+            return segment - size
+
+        def put(where: int, one: int) -> None:
+            self.host.memory.bytes[where : where + 16] = one.to_bytes(16, "little")
+
+        longer = 4 * r.randrange(3000) if r.random() < 0.1 else 0
+        count = r.choice([1, 5, most])
+        blocks = blocks_of(r, length + longer, count, place, max(32 << 10, length + longer))
+        if not longer:
+            r.shuffle(blocks)
+        found = Sgl(r, blocks, put, segment_place)
+        if r.random() < 0.3:
+            found.spoil(r.choice(FAULTS), MEMORY_BYTES, most)
+        return found.write()
+
     def list_of(self, pages: list[int]) -> int:
         """Write a list that begins anywhere in a page, and goes on in others."""
         r, page = self.random, self.page
@@ -140,20 +175,26 @@ class Trial:
         if opcode == MANAGE:
             await self.reset(zone)
             return
-        prp1, prp2 = self.pointer(blocks * self.zones.block)
-        flags = r.choice([0x40, 0x80]) if r.random() < 0.02 else 0
+        length, flags = blocks * self.zones.block, r.choice([0] * 30 + [0x40] * 20 + [0x80] * 2 + [0xC0])
+        prp1, prp2 = self.sgl(length) if flags else self.pointer(length)
         one = entry(opcode, cid, nsid, prp1, prp2, (lba & 0xFFFF_FFFF, lba >> 32, blocks - 1), flags)
         allowed: set[int] = set()
-        if flags:
+        if flags == 0xC0:
             allowed.add(oracle.INVALID_FIELD)
         if nsid != 1:
             allowed |= {oracle.INVALID_NAMESPACE, oracle.INVALID_FIELD}
         memory, pieces = self.host.memory.bytes, []
         try:
             posted = self.posted and opcode == READ
-            pieces = data_addresses(memory, prp1, prp2, blocks * self.zones.block, self.page, posted)
+            if flags:
+                words, most = struct.pack("<QQ", prp1, prp2), self.most_pieces
+                pieces = sgl_addresses(memory, words, length, most, 2 * most, posted)
+            else:
+                pieces = data_addresses(memory, prp1, prp2, length, self.page, posted)
         except Fault as fault:
-            allowed |= {fault.status, oracle.DATA_TRANSFER_ERROR, oracle.INVALID_PRP_OFFSET}
+            allowed.add(fault.status)
+            if not flags:
+                allowed |= {oracle.DATA_TRANSFER_ERROR, oracle.INVALID_PRP_OFFSET}
         if allowed:
             allowed |= self.zones.refusals(lba, blocks, opcode)
             answer = await self.check(1, one, allowed)
