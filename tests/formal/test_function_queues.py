@@ -34,7 +34,7 @@ from flashtrain.spec.pcie import PAGE_BITS
 PAIRS = range(2)
 MOST_ENTRIES, MOST_ADDRESS = 4, 1 << 16
 """Of queues; with more the solver takes longer."""
-ADMIN_CYCLES, CYCLES, WALK_CYCLES = 19, 22, 24
+ADMIN_CYCLES, CYCLES, WALK_CYCLES, SGL_CYCLES = 19, 22, 24, 13
 """The admin queues are there after 10 cycles, I/O queues after 8. Jobs take 4 of them."""
 
 
@@ -198,7 +198,11 @@ class OneCompletion(Theorem):
 
 
 class WithinLength(Theorem):
-    """`taken` has the bytes of the command, and `given` those of its pieces so far."""
+    """`taken` has the bytes of the command, and `given` those of its pieces so far. sgl: it has an SGL."""
+
+    def __init__(self, design: PointerWalker, sgl: bool = False):
+        super().__init__(design)
+        self.sgl = sgl
 
     def state(self, m: Module, inside: Inside) -> None:
         design = self.design
@@ -211,15 +215,22 @@ class WithinLength(Theorem):
         once = Signal()
         m.d.sync += once.eq(once | pointers.valid & pointers.ready)
         self.assume(m, pointers.valid == ~once)
-        self.assume(
-            m,
-            (Value.cast(pointers.payload.first)[16:] == 0) & (Value.cast(pointers.payload.second)[16:] == 0),
-        )
-        self.assume(m, Value.cast(read.r.payload.data)[16:] == 0)
+        second = Value.cast(pointers.payload.second)
+        self.assume(m, Value.cast(pointers.payload.first)[16:] == 0)
+        self.assume(m, (second[16:60] if self.sgl else second[16:]) == 0)
+        few = Value.cast(read.r.payload.data)
+        self.assume(m, (few[16:60] if self.sgl else few[16:]) == 0)
         due = Signal(16)
         r, burst = read.r, read.ar
         m.d.sync += due.eq(due + Mux(burst.valid & burst.ready, burst.payload.length + 1, 0) - r.valid)
         self.assume(m, ~r.valid | (due != 0))
+        is_sgl = Signal()
+        with m.If(pointers.valid & pointers.ready):
+            m.d.sync += is_sgl.eq(pointers.payload.sgl)
+        if self.sgl:  # of dwords, as the buffer gives it
+            self.assume(m, pointers.payload.sgl & (length[:2] == 0))
+        else:
+            self.assume(m, ~pointers.payload.sgl)
 
         taken, given, over = Signal(length.shape()), Signal(32), Signal()
         enters, leaves = pointers.valid & pointers.ready, piece.valid & piece.ready
@@ -234,11 +245,13 @@ class WithinLength(Theorem):
         self.claim(m, ~piece.valid | good | piece.payload.last & (given == 0))
         self.claim(m, ~good | (piece.payload.length != 0))
         offset = piece.payload.address[:PAGE_BITS]
-        self.claim(m, ~good | (offset + piece.payload.length <= 1 << PAGE_BITS))
+        self.claim(m, ~good | is_sgl | (offset + piece.payload.length <= 1 << PAGE_BITS))
+        self.claim(m, ~good | (piece.payload.sgl == is_sgl))
         with m.If(leaves):
             m.d.sync += given.eq(reaches)
-        self.claim(m, ~burst.valid | (taken > 1 << PAGE_BITS))
-        self.witness(m, good & piece.payload.last & (given > 1 << PAGE_BITS))
+        self.claim(m, ~burst.valid | is_sgl | (taken > 1 << PAGE_BITS))
+        several = given > 0 if self.sgl else given > 1 << PAGE_BITS
+        self.witness(m, good & piece.payload.last & several)
 
 
 STARTED = ("self._up, self._step = Signal(), Signal(2)", "self._up, self._step = Signal(), Signal(2, init=2)")
@@ -249,8 +262,8 @@ def engine(*changes: tuple[str, str], started: bool = False) -> OneCompletion:
     return OneCompletion((planted(QueueEngine, *changes) if changes else QueueEngine)(1), started)
 
 
-def walker(*changes: tuple[str, str]) -> WithinLength:
-    return WithinLength((planted(PointerWalker, *changes) if changes else PointerWalker)(1 << 13, 3))
+def walker(*changes: tuple[str, str], sgl: bool = False) -> WithinLength:
+    return WithinLength((planted(PointerWalker, *changes) if changes else PointerWalker)(1 << 13, 3), sgl)
 
 
 @pytest.mark.long
@@ -280,6 +293,10 @@ def test_walker_works() -> None:
     reach(walker(), depth=WALK_CYCLES + 4)
 
 
+def test_walker_holds_with_an_sgl() -> None:
+    check(walker(sgl=True), depth=SGL_CYCLES)
+
+
 def test_a_first_phase_of_zero() -> None:
     change = ('self._write(m, "cq_tail", 1 << INDEX_BITS)', 'self._write(m, "cq_tail", 0)')
     refute(engine(change, started=True), depth=CYCLES)
@@ -293,3 +310,8 @@ def test_an_entry_for_a_queue_that_does_not_exist() -> None:
 def test_a_last_piece_that_is_a_whole_page() -> None:
     change = ("Mux(left <= size, left, size)", "size")
     refute(walker(change), depth=WALK_CYCLES)
+
+
+def test_a_block_that_passes_the_data() -> None:
+    change = ("Mux(left <= size, left, size)", "size")
+    refute(walker(change, sgl=True), depth=SGL_CYCLES)

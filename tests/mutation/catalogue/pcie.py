@@ -5,6 +5,7 @@ from tests.mutation.fault import Fault
 FUNCTION = "rtl/pcie/test_pcie.py::test_function"
 DEVICE_QUEUE = "rtl/pcie/test_pcie.py::test_device_queue"
 MOVER = "rtl/pcie/test_pcie.py::test_data_mover"
+WALKER = "rtl/pcie/test_pcie.py::test_pointer_walker"
 TRANSLATOR = "rtl/pcie/test_pcie.py::test_command_translator"
 TLP_PORT = "rtl/pcie/test_pcie.py::test_tlp_port"
 TURNS = "rtl/pcie/test_pcie.py::test_queue_turns"
@@ -68,7 +69,103 @@ PCIE = (
         "place.eq(Cat(Const(0, REQUEST_BITS), place[REQUEST_BITS:] + 1)),",
         "place.eq(Cat(Const(0, REQUEST_BITS), place[REQUEST_BITS:])),",
         "entries behind the first 128 bytes of a list are those of its beginning",
-        "rtl/pcie/test_pcie.py::test_pointer_walker",
+        WALKER,
+    ),
+    Fault(
+        "segment-behind-the-last-one",
+        "pcie/pointer_walker.py",
+        "(is_segment & self._is_last, SglStatus",
+        "(is_segment & 0, SglStatus",
+        "an SGL goes on behind its last segment",
+        WALKER,
+    ),
+    Fault(
+        "segment-before-the-end",
+        "pcie/pointer_walker.py",
+        "(is_segment & ~ends, SglStatus",
+        "(is_segment & 0, SglStatus",
+        "a segment descriptor is followed in the midst of its segment",
+        WALKER,
+    ),
+    Fault(
+        "unread-descriptor",
+        "pcie/pointer_walker.py",
+        "(unread, Status",
+        "(unread & 0, Status",
+        "a descriptor that the memory has refused is taken for one",
+        WALKER,
+    ),
+    Fault(
+        "block-up-to-the-last-address",
+        "pcie/pointer_walker.py",
+        "end[32] & end[:32].any()",
+        "end[32]",
+        "a data block that ends with the last address is refused",
+        WALKER,
+    ),
+    Fault(
+        "rows-of-a-wrong-sgl",
+        "pcie/pointer_walker.py",
+        "given.eq(given + ~faulty)",
+        "given.eq(given + 1)",
+        "an SGL with a fault takes a row of the next command",
+        WALKER,
+    ),
+    Fault(
+        "blocks-without-a-limit",
+        "pcie/pointer_walker.py",
+        "some & (blocks == 0)",
+        "some & 0",
+        "an SGL has more blocks than the table of addresses",
+        WALKER,
+    ),
+    Fault(
+        "huge-block",
+        "pcie/pointer_walker.py",
+        "with m.If(over):\n                    m.d.comb",
+        "with m.If(0):\n                    m.d.comb",
+        "a block that is far longer than the data loses its upper bits",
+        WALKER,
+    ),
+    Fault(
+        "other-sgl-as-prps",
+        "pcie/io_buffer.py",
+        "bits_of(entry, Submission.psdt) != 0",
+        "bits_of(entry, Submission.psdt) == 1",
+        "an SGL with a metadata segment, which there is not, is taken for PRPs",
+        FUNCTION,
+    ),
+    Fault(
+        "reserved-data-pointer",
+        "pcie/io_buffer.py",
+        "bits_of(entry, Submission.psdt) != RESERVED_PSDT",
+        "bits_of(entry, Submission.psdt) != -1",
+        "a command with a reserved kind of data pointer has pieces",
+        FUNCTION,
+    ),
+    Fault(
+        "data-past-their-block",
+        "pcie/address_table.py",
+        "Mux(bounded & (room < upto), room, upto)",
+        "upto",
+        "bytes behind a block of an SGL are written",
+        MOVER,
+    ),
+    Fault(
+        "block-before-its-first-byte",
+        "pcie/address_table.py",
+        "page.data.start <= offset",
+        "page.data.start < offset",
+        "the first bytes of a block go behind the one before",
+        MOVER,
+    ),
+    Fault(
+        "request-in-the-cycle-of-a-search",
+        "pcie/address_table.py",
+        "Mux(begins | searching, 0, waits)",
+        "Mux(searching, 0, waits)",
+        "a request in the cycle in which a search begins is lost",
+        MOVER,
     ),
     Fault(
         "word-burst-in-one-request",
@@ -258,8 +355,8 @@ PCIE = (
     Fault(
         "page-of-the-neighbour",
         "pcie/address_table.py",
-        "Cat((number - 1)[:index_bits], slot)",
-        "Cat(number[:index_bits], slot)",
+        "m.d.comb += page.addr.eq(Cat((number - 1)[:index_bits], slot))",
+        "m.d.comb += page.addr.eq(Cat(number[:index_bits], slot))",
         "data go to the page behind their own one",
         MOVER,
     ),
