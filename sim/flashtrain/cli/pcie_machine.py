@@ -89,7 +89,10 @@ class _Software:
 
     def summary(self) -> list[str]:
         traffic, refusals = self._subsystem.traffic, self._subsystem.refusals
-        return [_counts(traffic.reads, traffic.writes, refusals.count, refusals.repeated)]
+        return [
+            _sgls(traffic.sgls),
+            _counts(traffic.reads, traffic.writes, refusals.count, refusals.repeated),
+        ]
 
 
 @contextmanager
@@ -157,8 +160,13 @@ class _Drive:
             f"{cycles:,} cycles of the RTL, {cycles / self._clock_hz:.6f} s at"
             f" {self._clock_hz / 1e6:.0f} MHz; {commands} commands",
             f"mean cycles from the fetch of a command to its completion: {each or 'none'}",
+            _sgls(log.sgls),
             _counts(log.reads.commands, log.writes.commands, log.refusals.count, log.refusals.repeated),
         ]
+
+
+def _sgls(count: int) -> str:
+    return f"{count} I/O commands with SGLs"
 
 
 def _counts(reads: int, writes: int, refused: int, repeated: int) -> str:

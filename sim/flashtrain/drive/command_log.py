@@ -13,6 +13,8 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Opcode
 
 _HOST = "pcie"
+_PSDT_SHIFT = 6
+"""Of an entry's flags."""
 _WRITES = (Opcode.WRITE, Opcode.ZONE_APPEND)
 
 
@@ -39,7 +41,7 @@ class Passed:
 
 @dataclass
 class CommandLog:
-    """Counts commands, refusals, and the cycles that commands take. Queue 0 has admin commands.
+    """Counts commands, refusals, SGLs, and the cycles that commands take. Queue 0 has admin commands.
 
     trace: has each I/O command as it ends, if it is there.
     """
@@ -50,6 +52,7 @@ class CommandLog:
     admin: Passed = field(default_factory=Passed)
     refusals: Refusals = field(default_factory=Refusals)
     trace: CommandTrace | None = None
+    sgls: int = 0
     _begun: dict[tuple[int, int], _Begun] = field(default_factory=dict)
 
     def take(self, traffic: Iterable[np.void]) -> None:
@@ -85,6 +88,7 @@ class CommandLog:
             self.trace.note(answer.queue, begun.entry, answer.status, cycle)
         if answer.status != TargetStatus.SUCCESS and answer.queue:
             self.refusals.note(_HOST, begun.entry)
+        self.sgls += bool(answer.queue and begun.entry.flags >> _PSDT_SHIFT)
         self._kind(answer.queue, begun.entry.opcode).add(cycle - begun.cycle)
 
     def _kind(self, queue: int, opcode: int) -> Passed:

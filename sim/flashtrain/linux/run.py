@@ -15,7 +15,7 @@ from .packages import Packages
 from .target import serving
 
 _STEP = re.compile(r"@(ok|failed) (\S+) (\S+) (\S+) ?(.*)")
-_TIME = re.compile(r"# (.* cycles of the RTL, .*|mean cycles .*)")
+_TIME = re.compile(r"# (.* cycles of the RTL, .*|mean cycles .*|\d+ I/O commands with SGLs)")
 _REFUSED = re.compile(r"(\d+) commands refused, (\d+) of them sent again")
 
 

@@ -204,6 +204,7 @@ class Commands:
             transfer = self._subsystem.io.transfer(entry)
             size = transfer.to_device + transfer.to_host
             command.views = self._views(command, size)
+            self._subsystem.traffic.sgls += bool(size and entry.flags >> _PSDT_SHIFT)
         except Refusal as refusal:
             if refusal.status != TargetStatus.CID_CONFLICT:
                 self._subsystem.note(controller, command.queue.number, entry, Reply(refusal.status), 0)

@@ -37,7 +37,7 @@ class HealthField(IntEnum):
 
 @dataclass
 class Traffic:
-    """Commands and bytes of all hosts since the target started."""
+    """Commands and bytes of all hosts since the target started. sgls: I/O commands on PCI Express with one."""
 
     reads: int = 0
     writes: int = 0
@@ -45,6 +45,7 @@ class Traffic:
     bytes_written: int = 0
     media_errors: int = 0
     power_losses: int = 0
+    sgls: int = 0
 
 
 @dataclass(frozen=True)
