@@ -37,7 +37,7 @@ class HealthField(IntEnum):
 
 @dataclass
 class Traffic:
-    """Commands and bytes of all hosts since the target started. sgls: I/O commands on PCI Express with one."""
+    """Commands and bytes of all hosts since the target started. sgls: commands of PCI Express with one."""
 
     reads: int = 0
     writes: int = 0
