@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import struct
 
 import pytest
 
@@ -53,8 +54,9 @@ class Disk:
 
     async def command(self, opcode: int, lba: int, blocks: int, prps=(0, 0), action: int = 0):
         self.cid += 1
+        flags = 0x40 if prps[1] >> 56 == 0x30 else 0
         words = (lba & 0xFFFF_FFFF, lba >> 32, max(blocks - 1, 0), action)
-        return await self.host.execute(1, entry(opcode, self.cid, 1, *prps, dwords=words))
+        return await self.host.execute(1, entry(opcode, self.cid, 1, *prps, dwords=words, flags=flags))
 
     async def any_command(self) -> None:
         """An append, or a read of written and unwritten blocks, to pages anywhere; the memory is compared."""
@@ -73,6 +75,15 @@ class Disk:
         if len(spans) == 3:
             memory[DATA - PAGE : DATA - PAGE + 16] = b"".join(one.to_bytes(8, "little") for one in pages[1:])
             prps = pages[0] + offset, DATA - PAGE
+        if chance.random() < 0.5:  # the same data, cut anywhere
+            cuts = [(at, 4 * chance.randrange(1, length // 4)) for at, length in spans if length > 4]
+            spans = [part for (at, length), (_, cut) in zip(spans, cuts, strict=True)
+                     for part in ((at, cut), (at + cut, length - cut))]  # fmt: skip
+            blocks = b"".join(
+                address.to_bytes(8, "little") + struct.pack("<Q", length) for address, length in spans
+            )
+            memory[DATA - PAGE : DATA - PAGE + len(blocks)] = blocks
+            prps = DATA - PAGE, len(blocks) | 0x30 << 56
         held = self.written.setdefault(zone, [])
         start = zone * G.zone_size
         before = bytes(memory[DATA:])
@@ -128,7 +139,7 @@ def test_a_host_has_its_data_back_through_resets(link, seed):
                 assert answer.status == 0
             log = host.function.log
             assert log.io.commands == 3 * (COMMANDS // 2) + len(disk.written) and not log.refusals.count
-            assert log.reads.mean > 1000 and log.admin.commands >= 6
+            assert log.sgls > 5 and log.reads.mean > 1000 and log.admin.commands >= 6
 
     asyncio.run(asyncio.wait_for(run(), SECONDS))
 
