@@ -54,7 +54,7 @@ def parts() -> list[Part]:
                 ),
                 ("pcie_mailbox", "mailbox of admin commands", AdminMailbox),
                 ("pcie_buffer", "buffer of I/O commands", partial(IoBuffer, MAX_QUEUES)),
-                ("pcie_walker", "walker of PRPs", PointerWalker),
+                ("pcie_walker", "walker of data pointers", PointerWalker),
                 ("pcie_port", "port of TLPs, 8 bytes wide", partial(TlpPort, TlpSizes())),
                 ("pcie_wide_port", "the same, 128 bytes wide", partial(TlpPort, sizes.tlp)),
                 (

@@ -49,9 +49,9 @@ class PointerWalker(wiring.Component):
     software answers it. A list of PRPs that cannot be read, DATA_TRANSFER_ERROR, comes before a wrong offset
     in it. Descriptors of an SGL are judged in their order, up to the end of the data.
 
-    What was read stands in a memory with room for two of the largest commands. So lists are read ahead while
-    pieces of earlier commands are given. No more PRPs are read than the length needs, and no segment behind
-    the end of the data. The lengths of the pieces add up to that of the command.
+    Pages and blocks stand in a memory with room for two of the largest commands. So lists are read ahead
+    while pieces of earlier commands are given. No more PRPs are read than the length needs, and no segment
+    behind the end of the data. The lengths of the pieces add up to that of the command.
 
     Latency: 9 cycles from a command without a list to its first piece, as from one whose SGL is a data block.
     A list of PRPs adds 7 cycles, the latency of the memory, and a cycle for each entry. Each further page of
