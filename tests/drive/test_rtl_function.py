@@ -76,14 +76,14 @@ class Disk:
             memory[DATA - PAGE : DATA - PAGE + 16] = b"".join(one.to_bytes(8, "little") for one in pages[1:])
             prps = pages[0] + offset, DATA - PAGE
         if chance.random() < 0.5:  # the same data, cut anywhere
-            cuts = [(at, 4 * chance.randrange(1, length // 4)) for at, length in spans if length > 4]
-            spans = [part for (at, length), (_, cut) in zip(spans, cuts, strict=True)
-                     for part in ((at, cut), (at + cut, length - cut))]  # fmt: skip
-            blocks = b"".join(
-                address.to_bytes(8, "little") + struct.pack("<Q", length) for address, length in spans
-            )
-            memory[DATA - PAGE : DATA - PAGE + len(blocks)] = blocks
-            prps = DATA - PAGE, len(blocks) | 0x30 << 56
+            parts = []
+            for address, length in spans:
+                cut = 4 * chance.randrange(length // 4)
+                parts += [(address, cut), (address + cut, length - cut)]
+            spans = parts
+            segment = b"".join(struct.pack("<QQ", *part) for part in parts)
+            memory[DATA - PAGE : DATA - PAGE + len(segment)] = segment
+            prps = DATA - PAGE, len(segment) | 0x30 << 56
         held = self.written.setdefault(zone, [])
         start = zone * G.zone_size
         before = bytes(memory[DATA:])
