@@ -27,7 +27,7 @@ def test_random_commands(seed, request):
         link = PcieLink(TINY, sizes, memory_bytes=4096)
         try:
             async with host_of(link, sizes) as host:
-                trial = Trial(host, seed, zones, sizes.queues, TINY.max_blocks, posted=True)
+                trial = Trial(host, seed, zones, sizes.queues, TINY.max_blocks, True, sizes.most_bytes)
                 await trial.run(commands)
                 return trial.statuses
         finally:

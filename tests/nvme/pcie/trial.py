@@ -28,14 +28,22 @@ class Trial:
     """Random commands to one function, one at a time, with all memory compared after each.
 
     queues: of I/O, at most. blocks: of a command, at most. posted: data go to the host as they do on PCI
-    Express, so that nobody knows of those that have no memory there.
+    Express, so that nobody knows of those that have no memory there. transfer: bytes that SGLs are made for.
     """
 
     def __init__(
-        self, host: RootComplex, seed: int, zones: Zones, queues: int, blocks: int, posted: bool = False
+        self,
+        host: RootComplex,
+        seed: int,
+        zones: Zones,
+        queues: int,
+        blocks: int,
+        posted: bool = False,
+        transfer: int = 0,
     ) -> None:
         self.host, self.random = host, random.Random(seed)
         self.zones, self.most_queues, self.most_blocks, self.posted = zones, queues, blocks, posted
+        self.most_pieces = (transfer or blocks * zones.block) // 4096 + 1
         self.page = 4096
         self.statuses: dict[int, int] = {}
 
@@ -107,11 +115,6 @@ class Trial:
                 wrong = r.choice([r.randrange(1 << 64), prp2 & -page, rest[0] + 8, 1 << 63])
                 self.host.memory.bytes[place : place + 8] = struct.pack("<Q", wrong)
         return prp1, prp2
-
-    @property
-    def most_pieces(self) -> int:
-        """Data blocks of an SGL."""
-        return self.most_blocks * self.zones.block // 4096 + 1
 
     def sgl(self, length: int) -> tuple[int, int]:
         """The words of an SGL, right, with a fault, or longer than the data. Its blocks do not overlap."""
