@@ -40,9 +40,10 @@ def test_a_drive(drive, phy):
 
 
 @pytest.mark.long
-def test_a_wide_drive():
-    """With halves of rows in its completions."""
-    integration_package(export_designs(preset("behemoth"), pcie=True)).check()
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "tiny"])
+def test_a_drive_of_a_preset(name):
+    """On PCI Express, with ports of every width."""
+    integration_package(export_designs(preset(name), pcie=True)).check()
 
 
 @pytest.mark.parametrize(
