@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TextIO
 
 from flashtrain.nvme.errors import ServeError
 from flashtrain.nvme.pcie.qemu import DEVICE, Proxy, machine_of, run_machine
@@ -20,10 +19,12 @@ from flashtrain.nvme.subsystem.settings import DEFAULT_NQN, SubsystemSettings
 from flashtrain.qemu.debian import Unpacked
 from flashtrain.qemu.emulator import PROGRAM, check_device, fetch_emulator, version
 from flashtrain.spec import NODES, FlashtrainError
+from flashtrain.writing import replacing
 
 from .command import Command, configuration
 from .console import Console
 from .device import add_served_device
+from .outputs import output_file
 from .pcie_machine import Served, served
 
 _MOST_QUEUES, _MOST_ENTRIES = 64, 1024
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"functions, each a device, from 1 to {_MOST_DRIVES} (default: 1)",
     )  # fmt: skip
     parser.add_argument(
-        "--trace", type=Path, metavar="FILE", help="write each I/O command to this file, as it ends (CSV)"
+        "--trace", type=output_file, metavar="FILE", help="write each I/O command to this file (CSV)"
     )
     parser.add_argument("qemu_options", nargs="*", metavar="OPTION", help="options for QEMU, behind '--'")
 
@@ -99,7 +100,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with ExitStack() as stack:
         drives = [stack.enter_context(served(options, node, one, console)) for one in settings]
         if options.trace is not None:
-            file = stack.enter_context(_new_file(options.trace))
+            file = stack.enter_context(replacing(options.trace))
             file.write(HEADER)
             for number, one in enumerate(drives, 1):
                 one.trace = CommandTrace(file, number, lambda: time.monotonic_ns() // 1000)
@@ -118,13 +119,6 @@ def _settings(options: argparse.Namespace, number: int) -> SubsystemSettings:
     if number > 1:
         nqn, serial = f"{nqn}-{number}", serial and f"{serial}-{number}"
     return SubsystemSettings(nqn, serial, options.queues, options.entries)
-
-
-def _new_file(path: Path) -> TextIO:
-    try:
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise ServeError(f"{path}: {error.strerror}; expected a file that can be written") from None
 
 
 def _emulator(chosen: Path | None, console: Console) -> tuple[Unpacked, Path]:
