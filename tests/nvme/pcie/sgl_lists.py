@@ -107,7 +107,10 @@ class Sgl:
                 last = self.segments[-1]
                 last[chance.randrange(len(last))] = descriptor(chance.choice([2, 3]), self.places[1], BYTES)
             case "segment too early":
-                long = [one for one in self.segments if len(one) > 1]
+                # A last segment has another fault, which comes first.
+                long = [one for one in self.segments[:-1] if len(one) > 1] or [
+                    one for one in self.segments if len(one) > 1
+                ]
                 if long:
                     one = chance.choice(long)
                     one[chance.randrange(len(one) - 1)] = descriptor(chance.choice([2, 3]), 4096, BYTES)
