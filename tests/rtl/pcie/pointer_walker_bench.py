@@ -79,7 +79,8 @@ class Lists:
         if fault:
             found.spoil(fault, len(self.memory), most)
         elif random.random() < 0.2:  # a block far longer than the data
-            found.segments[-1][-1] |= 1 << 64 + random.randrange(22, 32)
+            last = found.segments[-1][-1]
+            found.segments[-1][-1] = descriptor(DATA_BLOCK, last, 1 << random.randrange(22, 32))
         if random.random() < 0.2:
             length = max(4, length - 4 * random.randint(0, 2000))
         return *found.write(), length, True
