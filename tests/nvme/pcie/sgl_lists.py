@@ -48,10 +48,12 @@ class Sgl:
         place: Callable[[int], int],
     ) -> None:
         self.chance, self.put = chance, put
-        found = []
+        found, empty = [], 0
         for address, size in blocks:
-            if chance.random() < 0.1:
+            # So few that they and the links are not more than descriptors may be.
+            if chance.random() < 0.1 and empty < len(blocks) - 2:
                 found.append(descriptor(DATA_BLOCK, 4 * chance.getrandbits(61), 0))
+                empty += 1
             found.append(descriptor(DATA_BLOCK, address, size))
         if len(found) == 1 and chance.random() < 0.7:
             self.segments, self.places = [found], [0]
