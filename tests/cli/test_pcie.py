@@ -48,7 +48,14 @@ def test_the_drive_in_rtl_has_a_time(tmp_path, capfd):
 
 
 def test_drives_lose_their_power_and_the_last_one_is_pulled_out(tmp_path, capfd):
-    signals = "for name in USR1 USR2; do sleep 0.5; kill -$name $PPID; done; sleep 0.5"
+    said = "for n in $(seq 600); do grep -q '{}' /proc/$PPID/fd/2 && break; sleep 0.05; done"
+    steps = (
+        "sleep 0.5; kill -USR1 $PPID",
+        said.format("recovered"),
+        "kill -USR2 $PPID",
+        said.format("pulled out"),
+    )
+    signals = "; ".join(steps)
     qemu, trace = false_qemu(tmp_path, also=signals), tmp_path / "trace.csv"
     options = ["--preset", "tiny", "--drives", "2", "--trace", str(trace), "--qemu", str(qemu)]
     assert main(["pcie", *options, "--", "-nographic"]) == 0
