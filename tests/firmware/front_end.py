@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from flashtrain.firmware import Firmware
-from flashtrain.nvme.pcie.memory import HostMemory, Unreachable, read, write
+from flashtrain.nvme.pcie.memory import HostMemory, Unreachable, read, scatter
 from flashtrain.nvme.wire.commands import COMMAND_BYTES, answer_bytes
 from flashtrain.spec.pcie import (
     DOORBELLS,
@@ -221,7 +221,7 @@ class FrontEnd:
         while queue.waiting and (queue.tail + 1) % queue.entries != queue.head:
             result, head, cid, status, final, number = queue.waiting.popleft()
             raw = answer_bytes(result, head, cid, status, final, number, queue.phase)
-            write(self._memory, queue.base + 16 * queue.tail, raw)
+            scatter(raw, self._memory.views(queue.base + 16 * queue.tail, len(raw)))
             queue.tail = (queue.tail + 1) % queue.entries
             queue.phase ^= queue.tail == 0
             if queue.interrupts:
@@ -328,7 +328,7 @@ class FrontEnd:
                 dwords = [at for at in range(0, length, 4) if not kept >> at // 4 & 1]
                 words = (self._registers.get(Mailbox.BUFFER + at, 0) for at in dwords)
                 data = b"".join(word.to_bytes(4, "little") for word in words)
-                write(self._memory, address + dwords[0], data)
+                scatter(data, self._memory.views(address + dwords[0], len(data)))
             else:
                 raw = read(self._memory, address, length)
                 for at in range(0, length, 4):

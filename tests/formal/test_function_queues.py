@@ -315,6 +315,6 @@ def test_a_last_piece_that_is_a_whole_page() -> None:
 def test_a_block_that_passes_the_data() -> None:
     changes = (
         ("Mux(left <= size, left, size)", "size"),
-        ("writer.data.length.eq(left >> _DWORD_SHIFT)", "writer.data.length.eq(row.length)"),
+        ("writer.data.length.eq(left >> DWORD_SHIFT)", "writer.data.length.eq(row.length)"),
     )
     refute(walker(*changes, sgl=True), depth=SGL_CYCLES)

@@ -13,8 +13,6 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Opcode
 
 _HOST = "pcie"
-_PSDT_SHIFT = 6
-"""Of an entry's flags."""
 _WRITES = (Opcode.WRITE, Opcode.ZONE_APPEND)
 
 
@@ -88,7 +86,7 @@ class CommandLog:
             self.trace.note(answer.queue, begun.entry, answer.status, cycle)
         if answer.status != TargetStatus.SUCCESS and answer.queue:
             self.refusals.note(_HOST, begun.entry)
-        self.sgls += bool(answer.queue and begun.entry.flags >> _PSDT_SHIFT)
+        self.sgls += bool(answer.queue and begun.entry.psdt)
         self._kind(answer.queue, begun.entry.opcode).add(cycle - begun.cycle)
 
     def _kind(self, queue: int, opcode: int) -> Passed:

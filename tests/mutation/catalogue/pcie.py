@@ -363,8 +363,8 @@ PCIE = (
     Fault(
         "segments-across-a-boundary",
         "pcie/burst_splitter.py",
-        "room.eq((REQUEST_BYTES >> _DWORD_SHIFT) - low)",
-        "room.eq(REQUEST_BYTES >> _DWORD_SHIFT)",
+        "room.eq((REQUEST_BYTES >> DWORD_SHIFT) - low)",
+        "room.eq(REQUEST_BYTES >> DWORD_SHIFT)",
         "a request crosses 128 bytes, and at their end a page",
         MOVER,
     ),

@@ -11,7 +11,7 @@ import pytest
 
 from flashtrain.nvme.errors import ServeError
 from flashtrain.nvme.pcie.function import Function
-from flashtrain.nvme.pcie.memory import MappedMemory, Region, Unreachable, read, write
+from flashtrain.nvme.pcie.memory import MappedMemory, Region, Unreachable, read, scatter
 from flashtrain.nvme.pcie.qemu import Messages, Proxy, ProxyMemory, machine_of
 
 from .root_complex import function_of
@@ -32,15 +32,15 @@ def test_regions_of_a_file_are_one_memory():
     with files(4 * PAGE) as (file,):
         memory = MappedMemory()
         memory.map([Region(0x8000, PAGE, os.dup(file), PAGE), Region(0, 2 * PAGE, os.dup(file), 2 * PAGE)])
-        write(memory, 2 * PAGE - 2, b"ab")
-        write(memory, 0x8000, b"cd")
+        scatter(b"ab", memory.views(2 * PAGE - 2, 2))
+        scatter(b"cd", memory.views(0x8000, 2))
         assert os.pread(file, 2, 4 * PAGE - 2) == b"ab" and os.pread(file, 2, PAGE) == b"cd"
         assert read(memory, 0, 2) == bytes(2)
         for address, length in ((2 * PAGE - 1, 2), (0x8000 + PAGE, 1), (0x7FFF, 2), (1 << 63, 8)):
             with pytest.raises(Unreachable):
                 memory.views(address, length)
         memory.map([Region(PAGE, PAGE, os.dup(file), 0), Region(2 * PAGE, PAGE, os.dup(file), 3 * PAGE)])
-        write(memory, 2 * PAGE - 1, b"xy")  # across two regions
+        scatter(b"xy", memory.views(2 * PAGE - 1, 2))  # across two regions
         assert os.pread(file, 1, PAGE - 1) == b"x" and os.pread(file, 1, 3 * PAGE) == b"y"
         open_before = len(os.listdir("/proc/self/fd"))
         memory.map([Region(0, PAGE, os.dup(file), 0)])
@@ -113,8 +113,8 @@ def test_memory_comes_with_its_files():
                 line = os.eventfd(0)
                 socket.send_fds(theirs, [message(6, b"")], [line])
                 assert proxy.take() and proxy.take()
-                write(proxy._memory, 0, b"low")
-                write(proxy._memory, 0x10_0000, b"high")
+                scatter(b"low", proxy._memory.views(0, 3))
+                scatter(b"high", proxy._memory.views(0x10_0000, 4))
                 assert os.pread(one, 3, PAGE) == b"low" and os.pread(other, 4, 0) == b"high"
                 assert not proxy._files
                 os.close(line)

@@ -11,10 +11,10 @@ from flashtrain.rtl.lib.streams import RoundRobin, lowest
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.pcie import MAX_PAGE_EXPONENT, PAGE_BITS
 
+from .lanes import DWORD_SHIFT
 from .layouts import ADDRESS_BITS, MOST_BYTES, PAGE_EXPONENT_BITS, ROOM_BITS, DataPlace, Piece
 
-_DWORD_SHIFT = 2
-_PAGE_DWORDS = 1 << PAGE_BITS - _DWORD_SHIFT
+_PAGE_DWORDS = 1 << PAGE_BITS - DWORD_SHIFT
 _EXPONENTS = range(MAX_PAGE_EXPONENT + 1)
 
 
@@ -64,8 +64,8 @@ class AddressTable(wiring.Component):
         )
         # `start`: of the data before a block of an SGL.
         row = data.StructLayout({
-            "low": PAGE_BITS - _DWORD_SHIFT, "page": ADDRESS_BITS - PAGE_BITS,
-            "start": bits_for(self.most_bytes >> _DWORD_SHIFT),
+            "low": PAGE_BITS - DWORD_SHIFT, "page": ADDRESS_BITS - PAGE_BITS,
+            "start": bits_for(self.most_bytes >> DWORD_SHIFT),
         })  # fmt: skip
         m.submodules.pages = pages = Memory(
             shape=row, depth=self.slots << index_bits, init=[], attrs=NEVER_COLLIDES
@@ -88,7 +88,7 @@ class AddressTable(wiring.Component):
             first.addr.eq(slot),
             first.data.eq(address),
             page.addr.eq(Cat((number - 1)[:index_bits], slot)),
-            page.data.low.eq(address[_DWORD_SHIFT:PAGE_BITS]),
+            page.data.low.eq(address[DWORD_SHIFT:PAGE_BITS]),
             page.data.page.eq(address[PAGE_BITS:]),
             page.data.start.eq(start),
             kind.addr.eq(slot),
@@ -112,7 +112,7 @@ class AddressTable(wiring.Component):
                 with m.If(piece.valid):
                     m.d.sync += [
                         number.eq(number + 1),
-                        start.eq(start + (piece.payload.length >> _DWORD_SHIFT)),
+                        start.eq(start + (piece.payload.length >> DWORD_SHIFT)),
                         self.pointed.payload.eq(piece.payload.status),
                     ]
                     with m.If(piece.payload.last):
@@ -169,13 +169,13 @@ class AddressTable(wiring.Component):
             m.d.comb += page.addr.eq(Cat((number - 1)[:index_bits], slot))
         m.d.sync += [within.eq(place & mask), first_base.eq(base), in_first.eq(number == 0)]
         with m.If(tells):
-            m.d.sync += [self.address.eq(searched.address << _DWORD_SHIFT), self.room.eq(searched.room)]
+            m.d.sync += [self.address.eq(searched.address << DWORD_SHIFT), self.room.eq(searched.room)]
         with m.Else():
             m.d.sync += [
                 self.address.eq(
                     Cat(within[:PAGE_BITS], Mux(in_first, first_base, page.data.page) | within[PAGE_BITS:])
                 ),
-                self.room.eq(_PAGE_DWORDS - within[_DWORD_SHIFT:PAGE_BITS]),
+                self.room.eq(_PAGE_DWORDS - within[DWORD_SHIFT:PAGE_BITS]),
             ]
         for user in range(self.users):
             m.d.comb += self.found[user].eq(ages[-1][user] | searched.whose[user])
@@ -184,7 +184,7 @@ class AddressTable(wiring.Component):
         """The last block that begins at the byte or before it. Block 0 has the first address, and no row."""
         start_bits = page.data.start.shape()
         found = Signal(data.StructLayout({
-            "address": ADDRESS_BITS - _DWORD_SHIFT, "room": ROOM_BITS, "whose": self.users,
+            "address": ADDRESS_BITS - DWORD_SHIFT, "room": ROOM_BITS, "whose": self.users,
         }), name="searched")  # fmt: skip
         user, slot = Signal(self.users), Signal.like(item.slot)
         offset, start, end = (
@@ -192,18 +192,18 @@ class AddressTable(wiring.Component):
         )
         bounded, last = Signal(), Signal.like(kind.last)
         at, bit, tried = Signal.like(last), Signal.like(last), Signal.like(last)
-        base, distance, room = Signal(ADDRESS_BITS - _DWORD_SHIFT), Signal(start_bits), Signal(start_bits)
+        base, distance, room = Signal(ADDRESS_BITS - DWORD_SHIFT), Signal(start_bits), Signal(start_bits)
         m.d.comb += tried.eq(at | bit)
         upto = Signal(ROOM_BITS)
-        m.d.comb += upto.eq(_PAGE_DWORDS - found.address[: PAGE_BITS - _DWORD_SHIFT])
+        m.d.comb += upto.eq(_PAGE_DWORDS - found.address[: PAGE_BITS - DWORD_SHIFT])
         m.d.sync += found.whose.eq(0)
         with m.FSM(name="search"):
             with m.State("WAIT"):
                 m.d.sync += [
                     user.eq(whose),
                     slot.eq(item.slot),
-                    offset.eq(item.offset[_DWORD_SHIFT:]),
-                    base.eq(first[_DWORD_SHIFT:]),
+                    offset.eq(item.offset[DWORD_SHIFT:]),
+                    base.eq(first[DWORD_SHIFT:]),
                     last.eq(kind.last),
                     bit.eq(Cat(lowest(kind.last[::-1])[::-1])),
                     Cat(start, bounded, at).eq(0),

@@ -121,7 +121,8 @@ class AdminMailbox(wiring.Component):
             Signal(name=name) for name in ("takes", "begins", "posts", "asks")
         )
         self._busy, self._open, self._failed = Signal(), Signal(range(MOST_OPEN + 1)), Signal()
-        self._direction, self._beats, self._kept = Signal(), Signal(range(BURST_BEATS)), Signal(2)
+        self._direction, self._beats = Signal(), Signal(range(BURST_BEATS))
+        self._kept = Signal(MailboxBurst.kept.width, name="kept")
 
         may_take, found, any_open = Signal(), Signal(), Signal()
         seen, was_enabled = Signal(3), Signal()  # wrong doorbells, and the end of the queues

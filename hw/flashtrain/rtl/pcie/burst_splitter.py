@@ -8,10 +8,10 @@ from flashtrain.rtl.lib.axi import burst_layout
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.pcie import PAGE_BITS, REQUEST_BYTES
 
+from .lanes import DWORD_SHIFT
 from .layouts import ADDRESS_BITS, MOST_BYTES, REQUEST_BITS, ROOM_BITS, DataPlace, Segment
 
 _LONGEST_BURST = 256
-_DWORD_SHIFT = 2
 
 
 class BurstSplitter(wiring.Component):
@@ -34,7 +34,7 @@ class BurstSplitter(wiring.Component):
     def __init__(self, address_bits: int, beat_bytes: int, slots: int, most_bytes: int = MOST_BYTES):
         self.beat_shift = bits_for(beat_bytes)
         self.offset_bits = bits_for(most_bytes)
-        self.most = _LONGEST_BURST * beat_bytes >> _DWORD_SHIFT
+        self.most = _LONGEST_BURST * beat_bytes >> DWORD_SHIFT
         super().__init__({
             "bursts": In(stream.Signature(burst_layout(address_bits))),
             "request": Out(stream.Signature(DataPlace(slots, most_bytes))),
@@ -51,12 +51,12 @@ class BurstSplitter(wiring.Component):
         left, rest = Signal(range(self.most + 1)), Signal(ROOM_BITS)
         upto, here, size = Signal.like(rest), Signal.like(rest), Signal.like(segment.length)
         start, free = Signal(ADDRESS_BITS), Signal()
-        low = start[_DWORD_SHIFT:REQUEST_BITS]
+        low = start[DWORD_SHIFT:REQUEST_BITS]
         room = Signal.like(size)
         m.d.comb += [
             free.eq(~self.segments.valid | self.segments.ready),
             here.eq(Mux(left < upto, left, upto)),
-            room.eq((REQUEST_BYTES >> _DWORD_SHIFT) - low),
+            room.eq((REQUEST_BYTES >> DWORD_SHIFT) - low),
             size.eq(Mux(rest < room, rest, room)),
         ]
         with m.If(self.segments.ready):
@@ -83,7 +83,7 @@ class BurstSplitter(wiring.Component):
                 m.d.sync += [
                     rest.eq(here),
                     left.eq(left - here),
-                    place.offset.eq(place.offset + (here << _DWORD_SHIFT)),
+                    place.offset.eq(place.offset + (here << DWORD_SHIFT)),
                 ]
                 m.next = "CUT"
             with m.State("CUT"), m.If(free):
@@ -110,4 +110,4 @@ class BurstSplitter(wiring.Component):
 
 def _dwords(beats, shift: int):
     """Dwords of so many beats of 1 << `shift` bytes."""
-    return beats << shift - _DWORD_SHIFT if shift >= _DWORD_SHIFT else beats >> _DWORD_SHIFT - shift
+    return beats << shift - DWORD_SHIFT if shift >= DWORD_SHIFT else beats >> DWORD_SHIFT - shift

@@ -27,6 +27,7 @@ from .layouts import (
     TlpCompletion,
     TlpData,
     TlpRequest,
+    WordPort,
 )
 from .pointer_walker import PointerWalker
 from .queue_engine import QueueEngine
@@ -122,7 +123,7 @@ class Function(wiring.Component):
         m.submodules.port = port = TlpPort(self.tlp)
         m.submodules.coalescer = coalescer = InterruptCoalescer(self.queues + 1, self.unit_cycles)
         m.submodules.reads = reads = ReadMux(3, **self.sizes)
-        m.submodules.writes = writes = WriteMux(2, **self.sizes, parts=2)
+        m.submodules.writes = writes = WriteMux(2, **self.sizes, parts=WordPort.PARTS)
 
         # The host's side.
         connect(m, flipped(self.accesses), registers.accesses)

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import Opcode, Submission
 from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.host_commands import BLOCK_OPCODES
 from flashtrain.spec.nvme import BitField
 from flashtrain.spec.pcie import RESERVED_PSDT
 
@@ -26,7 +27,6 @@ from .queue_engine import BUFFER_ENTRIES
 
 _FIRST, _SECOND = BitField(192, 64), BitField(256, 64)
 """Dwords 6 to 9 of an entry (NVM Express Base 2.0, Figure 87)."""
-_OF_BLOCKS = (Opcode.WRITE, Opcode.READ, Opcode.ZONE_APPEND)
 _TOTAL_BITS = 16
 """Of all open commands: each has a place in one of the completion queues."""
 
@@ -104,7 +104,7 @@ class IoBuffer(wiring.Component):
         with m.FSM():
             with m.State("WAIT"):
                 m.d.sync += [
-                    of_blocks.eq(has_pointer & Cat(opcode == one for one in _OF_BLOCKS).any()),
+                    of_blocks.eq(has_pointer & Cat(opcode == one for one in BLOCK_OPCODES).any()),
                     of_dwords.eq(has_pointer & (opcode == Opcode.ZONE_MANAGEMENT_RECEIVE)),
                     fit.eq(Cat(blocks < self.most_bytes >> self.block_shift, dwords < self.most_bytes // 4)),
                 ]

@@ -8,6 +8,7 @@ from flashtrain.spec.pcie import REQUEST_BYTES
 from .layouts import DWORD_BITS, LENGTH_BITS
 
 DWORD_SHIFT = 2
+"""From bytes to dwords."""
 
 
 class RowSplit:

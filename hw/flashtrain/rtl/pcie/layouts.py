@@ -103,9 +103,10 @@ class TlpCompletion(data.StructLayout):
 class WordPort(WritePort):
     """Writes of the host's memory in words of 8 bytes. A burst of one word may have a masked dword."""
 
+    PARTS = 8 * WORD_BYTES // DWORD_BITS
+
     def __init__(self):
-        dwords = 8 * WORD_BYTES // DWORD_BITS
-        super().__init__(address_bits=ADDRESS_BITS, data_bits=8 * WORD_BYTES, parts=dwords)
+        super().__init__(address_bits=ADDRESS_BITS, data_bits=8 * WORD_BYTES, parts=self.PARTS)
 
 
 class HostWrite(data.StructLayout):

@@ -24,6 +24,7 @@ from flashtrain.spec.pcie import (
     most_descriptors,
 )
 
+from .lanes import DWORD_SHIFT
 from .layouts import (
     ADDRESS_BITS,
     BURST_BEATS,
@@ -38,7 +39,7 @@ from .layouts import (
 )
 
 _EXPONENTS = range(MAX_PAGE_EXPONENT + 1)
-_ENTRY_SHIFT, _DWORD_SHIFT, _DESCRIPTOR_SHIFT = bits_for(PRP_BYTES), 2, bits_for(SglDescriptor.BYTES)
+_ENTRY_SHIFT, _DESCRIPTOR_SHIFT = bits_for(PRP_BYTES), bits_for(SglDescriptor.BYTES)
 _STATUS_BITS = Completion.status.width
 
 
@@ -92,7 +93,7 @@ class PointerWalker(wiring.Component):
         length = self.pointers.payload.length.shape()
         # In dwords; a PRP has no length.
         row = data.StructLayout({
-            "address": ADDRESS_BITS - _DWORD_SHIFT, "length": bits_for((self.most_bytes >> _DWORD_SHIFT) + 1),
+            "address": ADDRESS_BITS - DWORD_SHIFT, "length": bits_for((self.most_bytes >> DWORD_SHIFT) + 1),
         })  # fmt: skip
         rows = Memory(shape=row, depth=depth, init=[], attrs=NEVER_COLLIDES)
         m.submodules.rows = rows
@@ -162,7 +163,7 @@ class PointerWalker(wiring.Component):
                 with m.Elif(there >= missing):
                     m.next = "LIST"
                     with m.If(~listed):
-                        m.d.comb += [writer.data.address.eq(place[_DWORD_SHIFT:]), writer.en.eq(1)]
+                        m.d.comb += [writer.data.address.eq(place[DWORD_SHIFT:]), writer.en.eq(1)]
                         m.d.sync += taken.eq(taken + 1)
                         m.next = "END"
             self._read_sgl(m, there, left, status)
@@ -226,7 +227,7 @@ class PointerWalker(wiring.Component):
                 with m.Elif(is_chain):
                     m.d.sync += place.eq(entry)
                 with m.Else():
-                    m.d.comb += [writer.data.address.eq(entry[_DWORD_SHIFT:]), writer.en.eq(1)]
+                    m.d.comb += [writer.data.address.eq(entry[DWORD_SHIFT:]), writer.en.eq(1)]
                     m.d.sync += [taken.eq(taken + 1), misplaced.eq(misplaced | (entry & low).any())]
             with m.If(due == 0):
                 m.next = "JUDGE"
@@ -277,7 +278,7 @@ class PointerWalker(wiring.Component):
         words = Cat(pointer.first, pointer.second)
         d = SglDescriptor
         address, length, kind = (bits_of(words, one) for one in (d.address, d.length, d.type))
-        dwords = length[_DWORD_SHIFT:]
+        dwords = length[DWORD_SHIFT:]
         end = Signal(33)
         m.d.comb += end.eq(address[:32] + length)
         segment = (kind == SglType.SEGMENT) | (kind == SglType.LAST_SEGMENT)
@@ -294,13 +295,13 @@ class PointerWalker(wiring.Component):
             unknown.eq(bits_of(words, d.subtype).any() | ~segment & (kind != SglType.DATA_BLOCK)),
             is_segment.eq(segment),
             ends.eq(due == 0),
-            partial.eq(address[:_DWORD_SHIFT].any() | length[:_DWORD_SHIFT].any()),
+            partial.eq(address[:DWORD_SHIFT].any() | length[:DWORD_SHIFT].any()),
             beyond.eq(address[32:].all() & end[32] & end[:32].any()),
             wrong.eq((address & SGL_ALIGNMENT - 1).any() | (length & d.BYTES - 1).any() | (length == 0)),
             many.eq(length[_DESCRIPTOR_SHIFT:] > spare),
             over.eq(length >= left),
             some.eq(length.any()),
-            row.address.eq(address[_DWORD_SHIFT:]),
+            row.address.eq(address[DWORD_SHIFT:]),
             row.length.eq(dwords),
         ]
         # The second one.
@@ -335,18 +336,18 @@ class PointerWalker(wiring.Component):
                 m.d.sync += [
                     taken.eq(taken + 1),
                     blocks.eq(blocks - 1),
-                    left.eq(Mux(over, 0, left - (row.length << _DWORD_SHIFT))),
+                    left.eq(Mux(over, 0, left - (row.length << DWORD_SHIFT))),
                 ]
                 # A longer block ends with the data; the length may have more bits than the row.
                 with m.If(over):
-                    m.d.comb += writer.data.length.eq(left >> _DWORD_SHIFT)
+                    m.d.comb += writer.data.length.eq(left >> DWORD_SHIFT)
 
     def _give(self, m: Module, reader, given, walked, giving):
         """The pieces of a command: the first page by its address, all others by the rows that are kept."""
         left = Signal.like(walked.payload.length)
         piece, size, first = self.pieces, Signal(PIECE_BITS), Signal()
         of_sgl = walked.payload.sgl
-        block = reader.data.length << _DWORD_SHIFT
+        block = reader.data.length << DWORD_SHIFT
         m.d.comb += [
             reader.addr.eq(given),
             first.eq(~giving & ~of_sgl),
@@ -372,7 +373,7 @@ class PointerWalker(wiring.Component):
                 with m.If(first):
                     m.d.sync += piece.payload.address.eq(walked.payload.address)
                 with m.Else():
-                    m.d.sync += piece.payload.address.eq(reader.data.address << _DWORD_SHIFT)
+                    m.d.sync += piece.payload.address.eq(reader.data.address << DWORD_SHIFT)
                     m.d.sync += given.eq(given + ~faulty)
                 m.next = "OFFER"
             with m.State("OFFER"), m.If(piece.ready):

@@ -33,9 +33,6 @@ from .queues import Command, CompletionQueue, PageData, SubmissionQueue
 from .sgl import sgl_spans
 from .turns import Turns
 
-_PSDT_SHIFT = 6
-"""Of a command's flags: from there on whether the data pointer is a pair of PRPs or an SGL."""
-
 _CONTIGUOUS, _INTERRUPTS = 1, 2
 _DEPTH_OF_DEVICE = 2
 """Commands that have begun, as a multiple of those that the device executes at once; others wait."""
@@ -176,12 +173,12 @@ class Commands:
             raise Refusal(TargetStatus.CID_CONFLICT)
         commands[entry.cid] = command
         # Admin commands have PRPs (NVM Express Base 2.0, section 4.1).
-        if entry.flags >> _PSDT_SHIFT in ((RESERVED_PSDT,) if command.queue.number else range(1, 4)):
+        if entry.psdt in ((RESERVED_PSDT,) if command.queue.number else range(1, 4)):
             raise Refusal(TargetStatus.INVALID_FIELD)
 
     def _spans(self, command: Command, length: int) -> list[Span]:
         first, second = command.entry.sgl_address, command.second
-        if command.entry.flags >> _PSDT_SHIFT:
+        if command.entry.psdt:
             return sgl_spans(self._memory, first, second, length, 1 << PAGE_BITS + self._subsystem.exponent)
         return spans(self._memory, first, second, length, self._page_bytes)
 
@@ -204,7 +201,7 @@ class Commands:
             transfer = self._subsystem.io.transfer(entry)
             size = transfer.to_device + transfer.to_host
             command.views = self._views(command, size)
-            self._subsystem.traffic.sgls += bool(size and entry.flags >> _PSDT_SHIFT)
+            self._subsystem.traffic.sgls += bool(size and entry.psdt)
         except Refusal as refusal:
             if refusal.status != TargetStatus.CID_CONFLICT:
                 self._subsystem.note(controller, command.queue.number, entry, Reply(refusal.status), 0)

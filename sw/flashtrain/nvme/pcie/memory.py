@@ -58,13 +58,6 @@ def read(memory: Memory, address: int, length: int) -> bytes:
     return b"".join(memory.views(address, length))
 
 
-def write(memory: Memory, address: int, data: bytes) -> None:
-    place = 0
-    for view in memory.views(address, len(data)):
-        view[:] = data[place : place + len(view)]
-        place += len(view)
-
-
 def gather(views: Iterable[memoryview], space: NDArray) -> None:
     """Copy the host's bytes into the beginning of `space`."""
     place = 0

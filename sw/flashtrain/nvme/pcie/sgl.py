@@ -14,6 +14,7 @@ from flashtrain.spec.pcie import (
 from .memory import Memory, Span, Unreachable, read
 
 _ADDRESSES = 1 << 64
+_TYPES = frozenset(SglType)
 _SEGMENTS = SglType.SEGMENT, SglType.LAST_SEGMENT
 
 
@@ -36,7 +37,7 @@ def sgl_spans(memory: Memory, first: int, second: int, length: int, most_bytes: 
         else:
             raise Refusal(SglStatus.INVALID_LENGTH)
         address, size, kind = d.address.get(word), d.length.get(word), d.type.get(word)
-        if kind not in tuple(SglType) or d.subtype.get(word):
+        if kind not in _TYPES or d.subtype.get(word):
             raise Refusal(SglStatus.INVALID_TYPE)
         if kind in _SEGMENTS:
             if is_last:

@@ -5,9 +5,9 @@ from typing import TextIO
 
 from flashtrain.nvme.wire.commands import Entry
 from flashtrain.spec import Opcode
+from flashtrain.spec.host_commands import BLOCK_OPCODES
 
 HEADER = "drive,time,queue,opcode,nsid,slba,blocks,status\n"
-_WITH_BLOCKS = (Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND)
 _NAMES = {opcode: opcode.name.lower() for opcode in Opcode}
 
 
@@ -22,7 +22,7 @@ class CommandTrace:
 
     def note(self, queue: int, entry: Entry, status: int, time: int | None = None) -> None:
         """A command has ended."""
-        blocks = entry.blocks if entry.opcode in _WITH_BLOCKS else 0
+        blocks = entry.blocks if entry.opcode in BLOCK_OPCODES else 0
         name = _NAMES.get(entry.opcode) or f"{entry.opcode:#04x}"
         when = self._now() if time is None else time
         self._file.write(

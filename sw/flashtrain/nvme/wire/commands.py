@@ -67,6 +67,11 @@ class Entry(NamedTuple):
     dword_15: int = 0
 
     @property
+    def psdt(self) -> int:
+        """0 where the data pointer is a pair of PRPs."""
+        return self.flags >> 6
+
+    @property
     def slba(self) -> int:
         return self.dword_10 | self.dword_11 << 32
 
